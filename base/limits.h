@@ -26,6 +26,8 @@ inline constexpr std::size_t link_streams_max = 1024;
 // OPEN's parameters and a call's request or reply.
 inline constexpr std::size_t link_params_max_bytes = 64 * KiB;
 inline constexpr std::size_t link_call_max_bytes = 1 * MiB;
+// What the guest writes to its spool while no gateway is there: an hour of chatty output.
+inline constexpr std::size_t link_spool_max_bytes = 64 * MiB;
 // A Jupyter message through the link. ipywidgets and large figures stay far below; more is refused.
 inline constexpr std::size_t kernel_message_max_bytes = 64 * MiB;
 inline constexpr std::size_t kernel_message_frames_max = 64;

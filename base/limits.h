@@ -56,4 +56,39 @@ inline constexpr seconds execution_keepalive_interval{5};
 inline constexpr seconds execution_timeout_default{300};
 inline constexpr seconds execution_timeout_max{24 * 3600};
 
+// --- artifacts ---------------------------------------------------------------------------------
+// One artifact: as much as a file upload may bring in.
+inline constexpr std::size_t artifact_max_bytes = 1 * GiB;
+// One execution: a cell that saves a thousand figures is a mistake, one that saves fifty is not.
+inline constexpr std::size_t artifacts_per_execution_max = 1000;
+inline constexpr std::size_t artifact_bytes_per_execution_max = 2 * GiB;
+// One tenant, over all executions; a configuration can raise both.
+inline constexpr std::size_t artifacts_per_tenant_max = 100'000;
+inline constexpr std::size_t artifact_bytes_per_tenant_max = 20 * GiB;
+// Free disk that the store never takes: SQLite and the run folders must still be able to write.
+inline constexpr std::size_t artifact_disk_reserve_bytes = 256 * MiB;
+// The free text beside an artifact (preview, statistics).
+inline constexpr std::size_t artifact_metadata_max_bytes = 256 * KiB;
+inline constexpr std::size_t artifact_name_max_bytes = 120;
+// Rows of one listing.
+inline constexpr std::size_t artifact_list_max = 1000;
+// What a guest may say about one table. Its preview is for people and LLMs; the data is a file.
+inline constexpr std::size_t table_columns_max = 4096;
+inline constexpr std::size_t table_preview_rows_max = 200;
+inline constexpr std::size_t table_preview_cells_max = 20'000;
+inline constexpr std::size_t table_text_max_bytes = 4 * KiB;
+inline constexpr std::size_t table_top_values_max = 10;
+// Parts of one display (MIME types, and artifacts made of them): honest bundles have below ten.
+inline constexpr std::size_t bundle_mime_types_max = 64;
+// How far a picture is read to learn its size: JPEG metadata (EXIF, ICC) precedes the frame header.
+inline constexpr std::size_t image_sniff_max_bytes = 1 * MiB;
+inline constexpr std::size_t svg_sniff_max_bytes = 4 * KiB;
+// The document of view=llm: about 5000 tokens unless the caller says otherwise.
+inline constexpr std::size_t llm_view_default_bytes = 20 * KiB;
+inline constexpr std::size_t llm_view_min_bytes = 512;
+inline constexpr std::size_t llm_view_max_bytes = 1 * MiB;
+static_assert(artifact_max_bytes <= artifact_bytes_per_execution_max);
+static_assert(artifact_bytes_per_execution_max <= artifact_bytes_per_tenant_max);
+static_assert(llm_view_min_bytes <= llm_view_default_bytes);
+
 }  // namespace cellblock::limits

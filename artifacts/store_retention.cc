@@ -1,0 +1,82 @@
+// Store: what leaves it by itself. Retention by age and size, and what a crash left behind.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "artifacts/store.h"
+#include "artifacts/store_core.h"
+#include "base/clock.h"
+
+namespace cellblock::artifacts {
+namespace {
+
+constexpr std::size_t step_rows = 100;
+
+// The moment `age` before now; everything is younger when that lies before 1970.
+std::int64_t moment_before(std::chrono::seconds age) {
+    const std::int64_t now_s = wall_clock_ns() / 1'000'000'000;
+    if (age.count() >= now_s) return 0;
+    return (now_s - age.count()) * 1'000'000'000;
+}
+
+}  // namespace
+
+Result<std::size_t> Store::gc(const GcPolicy& policy) {
+    std::size_t removed = 0;
+    const std::int64_t too_old_ns = moment_before(policy.max_age);
+    while (true) {
+        const std::lock_guard lock(core_->mutex);
+        CB_TRY_ASSIGN(ids, core_->index->oldest_unpinned(too_old_ns, step_rows));
+        for (const std::string& id : ids) {
+            CB_TRY(core_->erase_locked(id));
+            ++removed;
+        }
+        if (ids.size() < step_rows) break;
+    }
+    while (true) {
+        const std::lock_guard lock(core_->mutex);
+        CB_TRY_ASSIGN(totals, core_->index->totals());
+        if (totals.bytes <= policy.max_total_bytes) return removed;
+        CB_TRY_ASSIGN(ids, core_->index->oldest_unpinned(INT64_MAX, step_rows));
+        if (ids.empty()) return removed;
+        for (const std::string& id : ids) {
+            CB_TRY_ASSIGN(artifact, core_->index->find(id));
+            CB_TRY(core_->erase_locked(id));
+            ++removed;
+            if (artifact) totals.bytes -= std::min(totals.bytes, artifact->size_bytes);
+            if (totals.bytes <= policy.max_total_bytes) return removed;
+        }
+    }
+}
+
+Result<CleanUpReport> Store::clean_up() {
+    CleanUpReport report;
+    report.temporary_files = core_->blobs.remove_stale_temporaries();
+    std::optional<Error> failed;
+    core_->blobs.for_each([this, &report, &failed](const std::string& sha256) {
+        if (failed) return;
+        // One hold per file: a writer between rename and row holds the same mutex.
+        const std::lock_guard lock(core_->mutex);
+        auto referenced = core_->index->references(sha256);
+        if (!referenced) {
+            failed = std::move(referenced).error();
+        } else if (!*referenced && core_->blobs.remove(sha256)) {
+            ++report.unindexed_blobs;
+        }
+    });
+    if (failed) return fail(std::move(*failed));
+    std::string last;
+    while (true) {
+        const std::lock_guard lock(core_->mutex);
+        CB_TRY_ASSIGN(rows, core_->index->contents_after(last, step_rows));
+        for (const auto& [id, sha256] : rows) {
+            if (core_->blobs.exists(sha256)) continue;
+            CB_TRY(core_->erase_locked(id));
+            ++report.rows_without_blob;
+        }
+        if (rows.size() < step_rows) return report;
+        last = rows.back().first;
+    }
+}
+
+}  // namespace cellblock::artifacts

@@ -46,11 +46,23 @@ inline constexpr std::size_t execution_inline_text_max_bytes = 1 * MiB;
 inline constexpr std::size_t execution_spill_max_bytes = 256 * MiB;
 // Executions waiting on one context.
 inline constexpr std::size_t execution_queue_max = 64;
+// Events that wait for a slow consumer; past it the kernel is paced. One message may overshoot it.
+inline constexpr std::size_t execution_queue_max_bytes = 4 * MiB;
+// A Jupyter header is a few hundred bytes; subshell and debugger fields stay far below this.
+inline constexpr std::size_t kernel_header_max_bytes = 64 * KiB;
 // Source code of one execution.
 inline constexpr std::size_t execution_code_max_bytes = 8 * MiB;
 // The ladder that ends a cell: interrupt, wait; restart the kernel, wait; kill the VM.
 inline constexpr seconds execution_interrupt_grace{3};
-inline constexpr seconds execution_restart_grace{20};
+inline constexpr seconds execution_restart_grace{30};
+// The reply and `idle` come together; when one is lost, the execution ends all the same after this.
+inline constexpr seconds execution_tail_grace{10};
+// A kernel process without the fork server imports everything anew: 24 s under emulation.
+inline constexpr seconds kernel_start_timeout{120};
+inline constexpr seconds kernel_signal_timeout{2};
+// A guest that keeps resetting its kernel streams without a message between is broken or hostile.
+inline constexpr std::size_t kernel_stream_losses_max = 8;
+inline constexpr seconds kernel_stop_timeout{10};
 // E2B's clients expect a line at least this often.
 inline constexpr seconds execution_keepalive_interval{5};
 inline constexpr seconds execution_timeout_default{300};
@@ -90,5 +102,29 @@ inline constexpr std::size_t llm_view_max_bytes = 1 * MiB;
 static_assert(artifact_max_bytes <= artifact_bytes_per_execution_max);
 static_assert(artifact_bytes_per_execution_max <= artifact_bytes_per_tenant_max);
 static_assert(llm_view_min_bytes <= llm_view_default_bytes);
+// --- gateway/sandboxes -------------------------------------------------------------------------
+// pandas and matplotlib take 250 MB; 1 GiB leaves room for data that fits a first analysis.
+inline constexpr std::size_t sandbox_memory_default_bytes = 1 * GiB;
+inline constexpr std::size_t sandbox_memory_min_bytes = 256 * MiB;
+// The template's RAM is 4 GiB, of which the guest's kernel, agent and files need their part.
+inline constexpr std::size_t sandbox_memory_max_bytes = 3 * GiB;
+// E2B's clients send 300 s themselves; the same for those that do not.
+inline constexpr seconds sandbox_timeout_default{300};
+inline constexpr seconds sandbox_timeout_max{30 * 24 * 3600};
+// A caller's default sandbox ends after this long without a request.
+inline constexpr seconds default_sandbox_idle_timeout{3600};
+// Kernels in one sandbox: each has 60 MB of its own.
+inline constexpr std::size_t contexts_per_sandbox_max = 32;
+// Ended sandboxes whose reason is still told to late requests.
+inline constexpr std::size_t gone_sandboxes_remembered_max = 1000;
+inline constexpr std::size_t sandbox_metadata_max = 64;
+inline constexpr std::size_t environment_variables_max = 256;
+inline constexpr std::size_t environment_value_max_bytes = 64 * KiB;
+
+// --- gateway/api -------------------------------------------------------------------------------
+// One file in or out of a sandbox.
+inline constexpr std::size_t file_transfer_max_bytes = 1 * GiB;
+inline constexpr std::size_t file_path_max_bytes = 4096;  // PATH_MAX
+inline constexpr seconds file_call_timeout{10};
 
 }  // namespace cellblock::limits

@@ -1,0 +1,126 @@
+#include "gateway/api/context_json.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+namespace cellblock::gateway::api {
+namespace {
+
+tl::unexpected<Error> bad(std::string cause) {
+    return fail(ErrorCode::invalid_argument, std::move(cause));
+}
+
+Result<std::chrono::milliseconds> timeout_from(const Json& body) {
+    CB_TRY_ASSIGN(seconds, optional_number(body, "timeout"));
+    if (!seconds) return limits::execution_timeout_default;
+    const double longest = static_cast<double>(limits::execution_timeout_max.count());
+    // Written so that NaN fails too.
+    if (!(*seconds > 0 && *seconds <= longest)) {
+        return bad("field 'timeout' must be more than 0 and at most " +
+                   std::to_string(limits::execution_timeout_max.count()) + " seconds");
+    }
+    return std::chrono::milliseconds(std::llround(std::ceil(*seconds * 1000)));
+}
+
+Result<void> read_view(const Json& body, ExecuteBody& into) {
+    CB_TRY_ASSIGN(view, optional_string(body, "view"));
+    if (view && *view != "llm" && *view != "stream") {
+        return bad("field 'view' must be \"stream\" or \"llm\"");
+    }
+    if (view == "llm") into.view = View::llm;
+    CB_TRY_ASSIGN(budget, optional_integer(body, "view_budget"));
+    if (!budget) return {};
+    if (*budget < static_cast<std::int64_t>(limits::llm_view_min_bytes) ||
+        *budget > static_cast<std::int64_t>(limits::llm_view_max_bytes)) {
+        return bad("field 'view_budget' must be between " +
+                   std::to_string(limits::llm_view_min_bytes) + " and " +
+                   std::to_string(limits::llm_view_max_bytes) + " bytes");
+    }
+    into.view_budget_bytes = static_cast<std::size_t>(*budget);
+    return {};
+}
+
+}  // namespace
+
+Json to_json(const Context& context) {
+    return Json{
+        {"id", context.id()}, {"language", context.language}, {"cwd", context.working_directory()}};
+}
+
+std::string normalized_language(const std::string& language) {
+    std::string name;
+    for (const char c : language) {
+        if (!std::isspace(static_cast<unsigned char>(c))) {
+            name.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+        }
+    }
+    if (name.empty()) return "python";
+    if (name == "js") return "javascript";
+    if (name == "ts") return "typescript";
+    return name;
+}
+
+Result<ContextSpec> context_spec_from(const Json& body) {
+    if (!body.is_object()) return bad("the body must be a JSON object");
+    ContextSpec spec;
+    CB_TRY_ASSIGN(language, optional_string(body, "language"));
+    CB_TRY_ASSIGN(directory, optional_string(body, "cwd"));
+    spec.language = normalized_language(language.value_or(""));
+    if (directory && !directory->empty()) {
+        if (directory->front() != '/' || directory->size() > 4096 ||
+            directory->find('\0') != std::string::npos) {
+            return bad("field 'cwd' must be an absolute path");
+        }
+        spec.working_directory = std::move(*directory);
+    }
+    return spec;
+}
+
+Result<std::map<std::string, std::string>> environment_from(const Json& body,
+                                                            std::string_view field) {
+    std::map<std::string, std::string> environment;
+    const auto at = body.find(field);
+    if (at == body.end() || at->is_null()) return environment;
+    const std::string name(field);
+    if (!at->is_object()) return bad("field '" + name + "' must be an object of strings");
+    if (at->size() > limits::environment_variables_max) {
+        return bad("field '" + name + "' has more than " +
+                   std::to_string(limits::environment_variables_max) + " variables");
+    }
+    for (const auto& [key, value] : at->items()) {
+        if (!value.is_string())
+            return bad("field '" + name + "': the value of '" + key + "' must be a string");
+        std::string text = value.get<std::string>();
+        if (key.empty() || key.find('=') != std::string::npos ||
+            key.find('\0') != std::string::npos || text.find('\0') != std::string::npos) {
+            return bad("field '" + name + "': '" + key + "' is no valid environment variable");
+        }
+        if (key.size() + text.size() > limits::environment_value_max_bytes) {
+            return bad("field '" + name + "': '" + key + "' is longer than " +
+                       std::to_string(limits::environment_value_max_bytes) + " bytes");
+        }
+        environment.emplace(key, std::move(text));
+    }
+    return environment;
+}
+
+Result<ExecuteBody> execute_body_from(const Json& body) {
+    if (!body.is_object()) return bad("the body must be a JSON object");
+    ExecuteBody execute;
+    CB_TRY_ASSIGN(code, required_string(body, "code"));
+    CB_TRY_ASSIGN(context_id, optional_string(body, "context_id"));
+    CB_TRY_ASSIGN(language, optional_string(body, "language"));
+    if (context_id && language) return bad("Only one of context_id or language can be provided");
+    CB_TRY_ASSIGN(environment, environment_from(body, "env_vars"));
+    CB_TRY_ASSIGN(timeout, timeout_from(body));
+    CB_TRY(read_view(body, execute));
+    execute.code = std::move(code);
+    execute.context_id = std::move(context_id);
+    if (language) execute.language = normalized_language(*language);
+    execute.environment = std::move(environment);
+    execute.timeout = timeout;
+    return execute;
+}
+
+}  // namespace cellblock::gateway::api

@@ -1,0 +1,42 @@
+// The bodies of /contexts and /execute, read strictly and written as E2B's clients expect.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "gateway/sandboxes/sandbox.h"
+
+namespace cellblock::gateway::api {
+
+Json to_json(const Context& context);
+
+// {"language"?: string|null, "cwd"?: string|null}
+Result<ContextSpec> context_spec_from(const Json& body);
+
+// "Python" -> "python", "js" -> "javascript", "" -> "python"
+std::string normalized_language(const std::string& language);
+
+// {"NAME": "value", ...} or null; bounded, names as POSIX has them (no '=' and no NUL).
+Result<std::map<std::string, std::string>> environment_from(const Json& body,
+                                                            std::string_view field);
+
+enum class View { stream, llm };
+
+// POST /execute: {"code", "context_id"?, "language"?, "env_vars"?, "timeout"?: seconds, "view"?:
+// "llm", "view_budget"?: bytes}. Unknown fields are ignored, as E2B does.
+struct ExecuteBody {
+    std::string code;
+    std::optional<std::string> context_id;
+    std::optional<std::string> language;
+    std::map<std::string, std::string> environment;
+    std::chrono::milliseconds timeout = limits::execution_timeout_default;
+    View view = View::stream;
+    std::size_t view_budget_bytes = limits::llm_view_default_bytes;
+    ExecuteBody() = default;
+};
+Result<ExecuteBody> execute_body_from(const Json& body);
+
+}  // namespace cellblock::gateway::api

@@ -1,0 +1,76 @@
+// GET|POST /contexts, DELETE /contexts/{id}, POST /contexts/{id}/restart and /interrupt.
+//
+// Shapes and codes are those of E2B's code interpreter: a context is {"id", "language", "cwd"},
+// lists are in creation order, errors are plain text. /interrupt is ours: 200 with `null`, like
+// restart.
+#include "gateway/api/context_json.h"
+#include "gateway/api/services.h"
+#include "gateway/http/router.h"
+
+namespace cellblock::gateway::api {
+
+namespace asio = boost::asio;
+using http::Request;
+using http::ResponseWriter;
+
+namespace {
+
+asio::awaitable<Result<void>> list_contexts(Services& services, Request& request,
+                                            ResponseWriter& writer) {
+    CB_CO_TRY_ASSIGN(sandbox, co_await sandbox_of(request, services));
+    Json list = Json::array();
+    for (const ContextPointer& context : sandbox->contexts()) list.push_back(to_json(*context));
+    co_return co_await writer.send_json(200, list);
+}
+
+asio::awaitable<Result<void>> create_context(Services& services, Request& request,
+                                             ResponseWriter& writer) {
+    CB_CO_TRY_ASSIGN(body, co_await request.read_json());
+    CB_CO_TRY_ASSIGN(spec, context_spec_from(body));
+    CB_CO_TRY_ASSIGN(sandbox, co_await sandbox_of(request, services));
+    CB_CO_TRY_ASSIGN(context, co_await sandbox->create_context(std::move(spec)));
+    co_return co_await writer.send_json(200, to_json(*context));
+}
+
+asio::awaitable<Result<void>> delete_context(Services& services, Request& request,
+                                             ResponseWriter& writer) {
+    CB_CO_TRY_ASSIGN(sandbox, co_await sandbox_of(request, services));
+    CB_CO_TRY(co_await sandbox->delete_context(request.param("id")));
+    co_return co_await writer.send_json(200, nullptr);
+}
+
+asio::awaitable<Result<void>> restart_context(Services& services, Request& request,
+                                              ResponseWriter& writer) {
+    CB_CO_TRY_ASSIGN(sandbox, co_await sandbox_of(request, services));
+    CB_CO_TRY_ASSIGN(context, sandbox->find_context(request.param("id")));
+    CB_CO_TRY(co_await context->kernel->restart());
+    co_return co_await writer.send_json(200, nullptr);
+}
+
+asio::awaitable<Result<void>> interrupt_context(Services& services, Request& request,
+                                                ResponseWriter& writer) {
+    CB_CO_TRY_ASSIGN(sandbox, co_await sandbox_of(request, services));
+    CB_CO_TRY_ASSIGN(context, sandbox->find_context(request.param("id")));
+    CB_CO_TRY(co_await context->kernel->interrupt());
+    co_return co_await writer.send_json(200, nullptr);
+}
+
+}  // namespace
+
+void add_context_routes(http::Router& router, Services& services) {
+    http::RouteOptions options;
+    options.style = http::ErrorStyle::code_interpreter;
+    const auto add = [&](std::string_view method, std::string_view pattern, auto handler) {
+        router.add(method, pattern, options,
+                   [&services, handler](Request& request, ResponseWriter& writer) {
+                       return handler(services, request, writer);
+                   });
+    };
+    add("GET", "/contexts", list_contexts);
+    add("POST", "/contexts", create_context);
+    add("DELETE", "/contexts/{id}", delete_context);
+    add("POST", "/contexts/{id}/restart", restart_context);
+    add("POST", "/contexts/{id}/interrupt", interrupt_context);
+}
+
+}  // namespace cellblock::gateway::api

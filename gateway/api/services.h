@@ -1,0 +1,39 @@
+// What the API's handlers stand on, built once by `serve` and handed to each family of routes.
+// Everything outlives the server. Loop thread only.
+#pragma once
+
+#include <string>
+
+#include "artifacts/store.h"
+#include "base/error.h"
+#include "base/metrics.h"
+#include "base/worker_pool.h"
+#include "gateway/sandboxes/sandbox_manager.h"
+
+namespace cellblock::gateway::http {
+class Request;
+class Router;
+}  // namespace cellblock::gateway::http
+
+namespace cellblock::gateway::api {
+
+struct Services {
+    SandboxManager& sandboxes;
+    artifacts::Store& store;
+    WorkerPool& workers;
+    metrics::Registry& metrics;
+};
+
+// One function a family; each adds its routes.
+void add_execute_routes(http::Router& router, Services& services);
+void add_context_routes(http::Router& router, Services& services);
+void add_sandbox_routes(http::Router& router, Services& services);
+void add_file_routes(http::Router& router, Services& services);
+void add_artifact_routes(http::Router& router, Services& services);
+
+// The sandbox that a request names by header E2b-Sandbox-Id or by the query's sandbox_id, else the
+// caller's default one (made when it does not exist).
+boost::asio::awaitable<Result<SandboxPointer>> sandbox_of(const http::Request& request,
+                                                          Services& services);
+
+}  // namespace cellblock::gateway::api

@@ -1,0 +1,218 @@
+#include "gateway/sandboxes/sandbox.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "base/spawn.h"
+#include "kernel-proxy/guest_events.h"
+
+namespace cellblock::gateway {
+
+namespace asio = boost::asio;
+using kernel_proxy::Kernel;
+using kernel_proxy::KernelSpec;
+using kernel_proxy::Outcome;
+
+namespace {
+
+// The kernel that the template starts (vm/agent, prepare_template).
+constexpr std::string_view kTemplateKernel = "default";
+
+Result<std::string> kernel_name(const std::string& language) {
+    if (language == "python") return "python3";
+    return fail(ErrorCode::not_supported, "there is no kernel for the language '" + language + "'",
+                "this sandbox's image has: python");
+}
+
+}  // namespace
+
+Sandbox::Sandbox(asio::any_io_executor executor, std::string id, SandboxSpec spec,
+                 std::unique_ptr<vm::Machine> machine)
+    : executor_(executor),
+      id_(std::move(id)),
+      spec_(std::move(spec)),
+      machine_(std::move(machine)),
+      started_at_(std::chrono::system_clock::now()),
+      ends_at_(started_at_ + spec_.timeout),
+      changed_(executor) {}
+
+Sandbox::~Sandbox() = default;
+
+Result<void> Sandbox::open() {
+    listen_to_guest();
+    for (const vm::ClaimedKernel& kernel : machine_->claimed().kernels) {
+        if (kernel.kernel_id != kTemplateKernel) continue;
+        const auto context = add_context(ContextSpec(), kernel.kernel_id);
+        default_context_id_ = context->id();
+        context->kernel->adopt(kernel.pid);
+    }
+    if (contexts_.empty()) {
+        return fail(ErrorCode::internal, "the template brought no running kernel",
+                    "rebuild it: cellblock template rm, then cellblock template build");
+    }
+    spawn_logged(executor_, watch_deadline(), "sandbox_deadline", shared_from_this());
+    return {};
+}
+
+void Sandbox::listen_to_guest() {
+    kernel_proxy::GuestEventHandlers handlers;
+    const std::weak_ptr<Sandbox> weak = weak_from_this();
+    handlers.on_kernel_died = [weak](const std::string& guest_id,
+                                     const kernel_proxy::KernelDeath& death) {
+        const auto self = weak.lock();
+        if (!self) return;
+        for (const ContextPointer& context : self->contexts_) {
+            if (context->kernel->spec().guest_id == guest_id) context->kernel->on_died(death);
+        }
+    };
+    machine_->link().on_stream([executor = executor_, handlers](vm::link::StreamPtr stream) {
+        if (stream->kind() != vm::link::StreamKind::events) {
+            stream->reset(Error(ErrorCode::not_supported, "the host offers no such stream"));
+            return;
+        }
+        spawn_logged(executor, kernel_proxy::read_guest_events(stream, handlers), "guest_events",
+                     nullptr);
+    });
+    machine_->on_exit([weak](const vm::ExitInfo& exit) {
+        const auto self = weak.lock();
+        if (!self || self->gone()) return;
+        const Error reason(ErrorCode::sandbox_gone, "the sandbox's microVM ended: " + exit.text,
+                           "make a new sandbox; what was in this one is lost");
+        self->close(reason);
+        self->say_gone(reason);
+    });
+}
+
+ContextPointer Sandbox::add_context(ContextSpec spec, std::string guest_id) {
+    KernelSpec kernel;
+    kernel.id = new_uuid();
+    kernel.guest_id = guest_id.empty() ? kernel.id : std::move(guest_id);
+    kernel.name = kernel_name(spec.language).value_or("python3");
+    kernel.working_directory = std::move(spec.working_directory);
+    kernel.environment = spec_.environment;
+    const std::weak_ptr<Sandbox> weak = weak_from_this();
+    auto context = std::make_shared<Context>();
+    context->language = std::move(spec.language);
+    context->kernel = std::make_shared<Kernel>(
+        executor_, machine_->link(), std::move(kernel), [weak](const Error& error) {
+            const auto self = weak.lock();
+            if (!self) return;
+            log::error("sandbox_unresponsive",
+                       {{"sandbox_id", self->id_}, {"error", error.text()}});
+            spawn_logged(
+                self->executor_,
+                self->kill(Error(ErrorCode::sandbox_gone,
+                                 "the sandbox did not answer and was ended", "make a new sandbox")),
+                "sandbox_kill", self);
+        });
+    contexts_.push_back(context);
+    return context;
+}
+
+bool Sandbox::busy() const {
+    return std::any_of(contexts_.begin(), contexts_.end(),
+                       [](const ContextPointer& context) { return context->kernel->queued() > 0; });
+}
+
+// --- contexts ----------------------------------------------------------------------------------
+
+Result<ContextPointer> Sandbox::find_context(const std::string& id) const {
+    for (const ContextPointer& context : contexts_) {
+        if (context->id() == id) return context;
+    }
+    return fail(ErrorCode::not_found, "Context " + id + " not found");
+}
+
+asio::awaitable<Result<ContextPointer>> Sandbox::create_context(ContextSpec spec) {
+    const auto self = shared_from_this();
+    if (gone())
+        co_return fail(ErrorCode::sandbox_gone, "the sandbox is gone", "make a new sandbox");
+    CB_CO_TRY(kernel_name(spec.language));
+    if (contexts_.size() >= limits::contexts_per_sandbox_max) {
+        co_return fail(ErrorCode::too_many,
+                       "the sandbox has " + std::to_string(contexts_.size()) + " contexts already",
+                       "delete one first");
+    }
+    const auto context = add_context(std::move(spec), {});
+    const auto started = co_await context->kernel->start();
+    if (!started) {
+        std::erase(contexts_, context);
+        co_return fail(started.error());
+    }
+    co_return context;
+}
+
+asio::awaitable<Result<ContextPointer>> Sandbox::default_context(std::string language) {
+    const auto self = shared_from_this();
+    while (creating_default_) co_await changed_.wait();
+    for (const ContextPointer& context : contexts_) {
+        if (context->id() == default_context_id_ && context->language == language)
+            co_return context;
+    }
+    creating_default_ = true;
+    ContextSpec spec;
+    spec.language = std::move(language);
+    auto created = co_await create_context(std::move(spec));
+    creating_default_ = false;
+    changed_.notify_all();
+    if (created) default_context_id_ = (*created)->id();
+    co_return created;
+}
+
+asio::awaitable<Result<void>> Sandbox::delete_context(const std::string& id) {
+    const auto self = shared_from_this();
+    CB_CO_TRY_ASSIGN(context, find_context(id));
+    std::erase(contexts_, context);
+    co_return co_await context->kernel->stop();
+}
+
+// --- deadline and end --------------------------------------------------------------------------
+
+void Sandbox::set_timeout(std::chrono::seconds timeout) {
+    ends_at_ = std::chrono::system_clock::now() + timeout;
+    changed_.notify_all();
+}
+
+void Sandbox::extend_timeout(std::chrono::seconds timeout) {
+    const auto wanted = std::chrono::system_clock::now() + timeout;
+    if (wanted > ends_at_) set_timeout(timeout);
+}
+
+asio::awaitable<void> Sandbox::watch_deadline() {
+    while (!gone()) {
+        const auto left = ends_at_ - std::chrono::system_clock::now();
+        if (left <= left.zero()) {
+            co_await kill(Error(ErrorCode::sandbox_gone, "the sandbox reached its timeout",
+                                "give it a longer timeout, or extend it while you use it"));
+            co_return;
+        }
+        const auto deadline = std::chrono::steady_clock::now() +
+                              std::chrono::duration_cast<std::chrono::steady_clock::duration>(left);
+        co_await changed_.wait_until(deadline);
+    }
+}
+
+void Sandbox::close(const Error& reason) {
+    gone_ = true;
+    for (const ContextPointer& context : std::exchange(contexts_, {})) {
+        context->kernel->close(Outcome::sandbox_gone, reason);
+    }
+    changed_.notify_all();
+}
+
+void Sandbox::say_gone(const Error& reason) {
+    if (on_gone_) std::exchange(on_gone_, nullptr)(reason);
+}
+
+asio::awaitable<void> Sandbox::kill(Error reason) {
+    const auto self = shared_from_this();
+    if (!gone()) close(reason);
+    co_await machine_->kill(reason.cause);
+    say_gone(reason);
+}
+
+}  // namespace cellblock::gateway

@@ -1,0 +1,58 @@
+#include "kernel-proxy/execution.h"
+
+#include <utility>
+
+namespace cellblock::kernel_proxy {
+
+Execution::Execution(boost::asio::any_io_executor executor, ExecuteRequest request)
+    : request_(std::move(request)), changed_(std::move(executor)) {}
+
+boost::asio::awaitable<std::optional<OutputEvent>> Execution::next(Deadline deadline) {
+    while (events_.empty()) {
+        if (!co_await changed_.wait_until(deadline)) co_return std::nullopt;
+    }
+    Queued first = std::move(events_.front());
+    events_.pop_front();
+    queued_bytes_ -= first.bytes;
+    changed_.notify_all();
+    co_return std::move(first.event);
+}
+
+void Execution::stop(StopReason reason) {
+    if (state_ == ExecutionState::finished || stop_reason_ != StopReason::none) return;
+    stop_reason_ = reason;
+    if (on_stop_) on_stop_();
+}
+
+void Execution::abandon() {
+    abandoned_ = true;
+    events_.clear();
+    queued_bytes_ = 0;
+    changed_.notify_all();
+    stop(StopReason::cancelled);
+}
+
+void Execution::set_running() {
+    state_ = ExecutionState::running;
+}
+
+boost::asio::awaitable<void> Execution::deliver(OutputEvent event, std::size_t bytes) {
+    while (queued_bytes_ > limits::execution_queue_max_bytes && !abandoned_ &&
+           state_ != ExecutionState::finished) {
+        co_await changed_.wait();
+    }
+    if (abandoned_ || state_ == ExecutionState::finished) co_return;
+    events_.push_back(Queued{std::move(event), bytes});
+    queued_bytes_ += bytes;
+    changed_.notify_all();
+}
+
+void Execution::finish(Finished finished) {
+    if (state_ == ExecutionState::finished) return;
+    state_ = ExecutionState::finished;
+    on_stop_ = nullptr;
+    if (!abandoned_) events_.push_back(Queued{std::move(finished), 0});
+    changed_.notify_all();
+}
+
+}  // namespace cellblock::kernel_proxy

@@ -1,0 +1,123 @@
+// A kernel in a guest, seen from the host: its process, its message stream and its queue of
+// executions.
+//
+// Owner: the sandbox's contexts (shared_ptr, because its two coroutines outlive a deletion by one
+// turn of the loop). Loop thread only.
+//
+//   starting --ready--> idle <--> busy
+//      idle/busy --the process ended, or restart()--> restarting --ready--> idle
+//      any --close(), or a restart that failed--> dead      (dead: every execution fails at once)
+//
+// Executions run one at a time in the order they came: the host sends a request only when the one
+// before has finished, so a queued one can be taken back and its timeout starts when it runs.
+//
+// The ladder that ends a cell which must end (deadline, caller gone): SIGINT, wait
+// limits::execution_interrupt_grace; a new kernel process, wait limits::execution_restart_grace;
+// then `on_unresponsive` (the sandbox kills the microVM). Each step is bounded, so the ladder
+// always ends.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include "base/condition.h"
+#include "kernel-proxy/execution.h"
+#include "kernel-proxy/message.h"
+#include "vm/link/link.h"
+
+namespace cellblock::kernel_proxy {
+
+class RunningCell;
+
+enum class KernelState { starting, idle, busy, restarting, dead };
+std::string_view to_string(KernelState state);
+
+// What a kernel is started with, and restarted with: it comes back the same.
+struct KernelSpec {
+    std::string id;                // the gateway's id: unique over all sandboxes
+    std::string guest_id;          // the agent's id: unique within its VM
+    std::string name = "python3";  // kernelspec in the guest
+    std::string working_directory = "/home/user";
+    std::map<std::string, std::string> environment;  // the sandbox's, then the context's own
+    KernelSpec() = default;
+};
+
+// The guest says that a kernel process ended without being asked to.
+struct KernelDeath {
+    std::int64_t pid = 0;
+    std::string how;  // "signal 11 (Segmentation fault)"
+    bool out_of_memory = false;
+    std::int64_t peak_bytes = 0;
+    std::int64_t limit_bytes = 0;
+};
+
+class Kernel : public std::enable_shared_from_this<Kernel> {
+  public:
+    // `link` outlives the kernel's life until close(). `on_unresponsive` may destroy the sandbox,
+    // but not inside the call.
+    Kernel(boost::asio::any_io_executor executor, vm::link::Link& link, KernelSpec spec,
+           std::function<void(Error)> on_unresponsive);
+
+    // Starts a process in the guest, or takes over the one that the template brought
+    // (`running_pid`).
+    boost::asio::awaitable<Result<void>> start();
+    void adopt(std::int64_t running_pid);
+
+    const KernelSpec& spec() const { return spec_; }
+    KernelState state() const { return state_; }
+    std::size_t queued() const { return queue_.size() + (current_ ? 1 : 0); }
+
+    // Queues a cell. too_many when the queue is full; kernel_died when the kernel is dead.
+    Result<std::shared_ptr<Execution>> execute(ExecuteRequest request);
+    // Interrupts the running cell, if any; queued ones stay.
+    boost::asio::awaitable<Result<void>> interrupt();
+    // A new process with the same id, environment and directory. The running cell ends as
+    // `restarted`.
+    boost::asio::awaitable<Result<void>> restart();
+    // Ends the process in the guest and everything queued.
+    boost::asio::awaitable<Result<void>> stop();
+
+    // From the guest's event stream.
+    void on_died(const KernelDeath& death);
+    // The microVM is gone, or the sandbox is being deleted: everything ends with `outcome`. Final.
+    void close(Outcome outcome, Error error);
+
+  private:
+    boost::asio::awaitable<void> run_queue();
+    void drop_stopped_from_queue();
+    boost::asio::awaitable<void> run(std::shared_ptr<Execution> execution);
+    boost::asio::awaitable<bool> wait_done(RunningCell& cell, Deadline deadline);
+    boost::asio::awaitable<void> end_by_force(RunningCell& cell, Outcome outcome, Error error);
+    void end_running(Outcome outcome, Error error);
+    boost::asio::awaitable<Result<void>> replace_process();
+    boost::asio::awaitable<void> restart_after_death();
+
+    boost::asio::awaitable<Result<void>> send(const Request& request);
+    boost::asio::awaitable<void> read_messages();
+    boost::asio::awaitable<void> on_message(const KernelMessage& message);
+    boost::asio::awaitable<void> on_iopub(RunningCell& cell, const KernelMessage& message,
+                                          const Routing& routing);
+    void on_reply(RunningCell& cell, const KernelMessage& message);
+    void open_stream();
+    void spawn(boost::asio::awaitable<void> task, std::string name);
+
+    boost::asio::any_io_executor executor_;
+    vm::link::Link* link_;  // null once closed
+    KernelSpec spec_;
+    std::function<void(Error)> on_unresponsive_;
+    KernelState state_ = KernelState::starting;
+    std::string session_;
+    std::int64_t pid_ = 0;
+    vm::link::StreamPtr stream_;
+    std::deque<std::shared_ptr<Execution>> queue_;
+    std::shared_ptr<RunningCell> current_;
+    Condition changed_;
+};
+
+}  // namespace cellblock::kernel_proxy

@@ -1,0 +1,72 @@
+// What the Kernel knows of the cell that runs: which messages belong to it and how it is going to
+// end. A cell is done when its execute_reply and its `idle` status are both here (they travel on
+// different channels and may come in either order), or when it was ended from outside.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "kernel-proxy/execution.h"
+#include "kernel-proxy/kernel_messages.h"
+
+namespace cellblock::kernel_proxy {
+
+class RunningCell {
+  public:
+    RunningCell(std::shared_ptr<Execution> execution, std::string msg_id)
+        : execution_(std::move(execution)), msg_id_(std::move(msg_id)) {}
+
+    Execution& execution() { return *execution_; }
+    const std::string& msg_id() const { return msg_id_; }
+
+    void set_idle_seen() { idle_seen_ = true; }
+    void set_reply(ExecuteReply reply) { reply_ = std::move(reply); }
+    // An error on iopub says more than the reply's summary of it.
+    void note(const OutputEvent& event) {
+        if (std::holds_alternative<CellError>(event)) error_seen_ = true;
+    }
+    bool error_seen() const { return error_seen_; }
+
+    // The end as forced from outside; the first one counts.
+    void end_now(Outcome outcome, Error error) {
+        if (!forced_) forced_ = Finished{outcome, std::move(error)};
+    }
+    // The cell ended by itself after an interrupt of ours: say why it was interrupted. A cell that
+    // was done in the same moment, without an error, has simply succeeded.
+    void override_outcome(Outcome outcome, Error error) {
+        if (!forced_ && finished().outcome != Outcome::ok)
+            forced_ = Finished{outcome, std::move(error)};
+    }
+    void set_stopping() { stopping_ = true; }
+    bool stopping() const { return stopping_; }
+
+    bool done() const { return forced_.has_value() || (reply_.has_value() && idle_seen_); }
+    bool half_done() const { return reply_.has_value() || idle_seen_; }
+    const std::optional<ExecuteReply>& reply() const { return reply_; }
+
+    Finished finished() const {
+        if (forced_) return *forced_;
+        if (reply_ && reply_->status == ReplyStatus::aborted) {
+            return Finished{Outcome::aborted,
+                            Error(ErrorCode::cancelled,
+                                  "the kernel skipped it because an earlier cell failed")};
+        }
+        if (error_seen_ || (reply_ && reply_->status == ReplyStatus::error)) {
+            return Finished{Outcome::error, {}};
+        }
+        return Finished{Outcome::ok, {}};
+    }
+
+  private:
+    std::shared_ptr<Execution> execution_;
+    std::string msg_id_;
+    bool idle_seen_ = false;
+    bool error_seen_ = false;
+    bool stopping_ = false;
+    std::optional<ExecuteReply> reply_;
+    std::optional<Finished> forced_;
+};
+
+}  // namespace cellblock::kernel_proxy

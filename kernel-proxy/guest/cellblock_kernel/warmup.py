@@ -1,0 +1,123 @@
+"""What is done once in a template so that no clone has to do it.
+
+load(): in the zygote, before it forks: imports, font cache, one figure, one table; no shell yet.
+run(): in a running kernel, as a silent cell: the same through the kernel's own display path.
+freeze(): all that lives now is left alone by the garbage collector, so that its pages stay shared.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import io
+import os
+import time
+from collections.abc import Callable
+
+MODULES = (
+    "ipykernel.kernelapp",
+    "ipykernel.debugger",
+    "ipykernel.comm",
+    "IPython.core.completer",
+    "jedi",
+    "numpy",
+    "numpy.random",
+    "pandas",
+    "matplotlib",
+    "matplotlib.pyplot",
+    "matplotlib.backends.backend_agg",
+    "matplotlib_inline.backend_inline",
+    "PIL.Image",
+    "PIL.PngImagePlugin",
+    "PIL.ImageShow",
+    "cellblock_kernel.app",
+    "cellblock_artifacts",
+    "cellblock_charts",
+)
+
+
+def thread_count() -> int:
+    """Threads of this process as the operating system counts them."""
+    return len(os.listdir("/proc/self/task"))
+
+
+def load(log: Callable[[str], None]) -> dict[str, float]:
+    """Import what kernels usually need; returns seconds per module. Missing ones are skipped."""
+    times = {}
+    for name in MODULES:
+        before, started = thread_count(), time.perf_counter()
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            if (error.name or "").split(".")[0] != name.split(".")[0]:
+                log(f"{name} could not be loaded: {error}")
+            continue
+        except Exception as error:
+            log(f"{name} could not be loaded: {type(error).__name__}: {error}")
+            continue
+        times[name] = time.perf_counter() - started
+        if thread_count() > before:
+            log(f"{name} started a thread; kernels that are forked from here may hang")
+    _exercise(log)
+    return times
+
+
+def _exercise(log: Callable[[str], None]) -> None:
+    try:
+        import matplotlib.font_manager  # noqa: F401  # builds the font cache
+        from IPython.core.pylabtools import print_figure
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure()
+        FigureCanvasAgg(figure)
+        axes = figure.add_subplot()
+        axes.plot([1, 2, 3], label="warm")
+        axes.set_title("warm")
+        axes.legend()
+        print_figure(figure, fmt="png")
+    except ImportError:
+        pass
+    except Exception as error:
+        log(f"the throw-away figure failed: {type(error).__name__}: {error}")
+    try:
+        import pandas
+
+        frame = pandas.DataFrame({"a": [1, 2], "b": [0.5, None], "c": ["x", "y"]})
+        frame.describe()
+        frame.to_html()
+        repr(frame)
+        pandas.read_csv(io.StringIO("a,b\n1,2\n"))
+    except ImportError:
+        pass
+    except Exception as error:
+        log(f"the throw-away table failed: {type(error).__name__}: {error}")
+
+
+def run() -> None:
+    """In a kernel: draw and show through the display machinery, then freeze."""
+    try:
+        import matplotlib.pyplot as pyplot
+
+        pyplot.figure()
+        pyplot.plot([1, 2, 3], label="warm")
+        pyplot.title("warm")
+        pyplot.legend()
+        pyplot.show()
+        pyplot.close("all")
+    except ImportError:
+        pass
+    try:
+        import pandas
+        from IPython.display import display
+
+        display(pandas.DataFrame({"a": [1, 2], "b": [0.5, None], "c": ["x", "y"]}).describe())
+    except ImportError:
+        pass
+    freeze()
+
+
+def freeze() -> None:
+    """Collect what is garbage and keep the rest out of later collections."""
+    gc.collect()
+    gc.freeze()

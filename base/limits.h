@@ -122,6 +122,8 @@ inline constexpr std::size_t environment_variables_max = 256;
 inline constexpr std::size_t environment_value_max_bytes = 64 * KiB;
 
 // --- gateway/api -------------------------------------------------------------------------------
+// POST /execute: the largest code, with every character escaped as \\uXXXX in the worst case.
+inline constexpr std::size_t execute_body_max_bytes = 6 * execution_code_max_bytes + 1 * MiB;
 // One file in or out of a sandbox.
 inline constexpr std::size_t file_transfer_max_bytes = 1 * GiB;
 inline constexpr std::size_t file_path_max_bytes = 4096;  // PATH_MAX

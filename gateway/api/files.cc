@@ -9,15 +9,13 @@
 
 #include "gateway/api/services.h"
 #include "gateway/http/router.h"
-#include "vm/link/call.h"
+#include "gateway/sandboxes/guest_files.h"
 
 namespace cellblock::gateway::api {
 
 namespace asio = boost::asio;
 using http::Request;
 using http::ResponseWriter;
-using vm::link::StreamKind;
-using vm::link::StreamPtr;
 
 namespace {
 
@@ -37,43 +35,18 @@ Result<std::string> guest_path(const Request& request) {
     return path.starts_with('/') ? path : "/home/user/" + path;
 }
 
-// The agent's JSON answer on a file stream: an object, or the error that it reports.
-asio::awaitable<Result<Json>> read_answer(StreamPtr stream) {
-    CB_CO_TRY_ASSIGN(message, co_await stream->read_message(limits::link_params_max_bytes));
-    if (!message) co_return fail(ErrorCode::connection_lost, "the sandbox gave no answer");
-    const JsonLimits bounds{limits::link_params_max_bytes};
-    CB_CO_TRY_ASSIGN(answer, parse_json(as_text(*message), bounds, "the agent's answer"));
-    if (answer.is_object() && answer.contains("error")) {
-        const Json& error = answer["error"];
-        CB_CO_TRY_ASSIGN(code, required_string(error, "code"));
-        CB_CO_TRY_ASSIGN(cause, required_string(error, "message"));
-        CB_CO_TRY_ASSIGN(advice, optional_string(error, "advice"));
-        co_return fail(error_code_from(code), std::move(cause), advice.value_or(""));
-    }
-    co_return answer;
-}
-
-asio::awaitable<Result<void>> send_listing(Sandbox& sandbox, std::string path,
-                                           ResponseWriter& writer) {
-    const Json params = {{"path", path}};
-    CB_CO_TRY_ASSIGN(listing, co_await vm::link::call(sandbox.link(), "file.list", params,
-                                                      limits::file_call_timeout));
-    co_return co_await writer.send_json(200, listing);
-}
-
 asio::awaitable<Result<void>> get_file(Services& services, Request& request,
                                        ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(sandbox, services.sandboxes.find(request.param("id")));
     CB_CO_TRY_ASSIGN(path, guest_path(request));
-    const StreamPtr stream =
-        sandbox->link().open(StreamKind::file_read, Json{{"path", path}}.dump());
-    CB_CO_TRY_ASSIGN(status, co_await read_answer(stream));
-    CB_CO_TRY_ASSIGN(is_directory, optional_boolean(status, "is_dir"));
-    if (is_directory.value_or(false)) co_return co_await send_listing(*sandbox, path, writer);
-
+    CB_CO_TRY_ASSIGN(file, co_await open_guest_file(sandbox->link(), path));
+    if (file.kind == GuestFileKind::directory) {
+        CB_CO_TRY_ASSIGN(listing, co_await list_guest_folder(sandbox->link(), path));
+        co_return co_await writer.send_json(200, listing);
+    }
     CB_CO_TRY(co_await writer.start(200, "application/octet-stream"));
     while (true) {
-        auto chunk = co_await stream->read_some();
+        auto chunk = co_await file.stream->read_some();
         if (!chunk) {
             writer.abort();  // a short file must not look complete
             co_return fail(chunk.error().in("reading " + path));
@@ -88,8 +61,7 @@ asio::awaitable<Result<void>> put_file(Services& services, Request& request,
                                        ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(sandbox, services.sandboxes.find(request.param("id")));
     CB_CO_TRY_ASSIGN(path, guest_path(request));
-    const Json params = {{"path", path}, {"create_parents", true}};
-    const StreamPtr stream = sandbox->link().open(StreamKind::file_write, params.dump());
+    const vm::link::StreamPtr stream = create_guest_file(sandbox->link(), path);
     while (true) {
         auto chunk = co_await request.read_some();
         if (!chunk) {
@@ -97,13 +69,11 @@ asio::awaitable<Result<void>> put_file(Services& services, Request& request,
             co_return fail(chunk.error());
         }
         if (chunk->empty()) break;
-        // A write that fails early (full disk) has its reason in the agent's answer.
+        // A write that fails early (a full disk) has its reason in the agent's answer.
         if (!co_await stream->write(*chunk)) break;
     }
-    if (stream->error()) co_return fail(*stream->error());
-    CB_CO_TRY(co_await stream->finish());
-    CB_CO_TRY_ASSIGN(answer, co_await read_answer(stream));
-    CB_CO_TRY_ASSIGN(size, required_integer(answer, "size"));
+    if (!stream->error()) CB_CO_TRY(co_await stream->finish());
+    CB_CO_TRY_ASSIGN(size, co_await guest_file_written(stream));
     const Json body = {{"path", path}, {"size", size}};
     co_return co_await writer.send_json(201, body);
 }

@@ -1,9 +1,10 @@
 """Makes a kernel differ from every other that was forked or cloned from the same memory.
 
 Two occasions: after the zygote's fork (reseed_after_fork), and when the microVM that the kernel
-runs in was cloned: the agent connects to identity.sock and sends {"reseed": "<base64>"}; a thread
-of its own answers, so a running cell does not delay it (code that keeps the interpreter's lock
-for long does; the agent has a deadline).
+runs in was cloned: the agent connects to identity.sock and sends
+{"reseed": "<base64>", "env"?: {...}, "cwd"?: "..."}; a thread of its own answers, so a running cell
+does not delay it (code that keeps the interpreter's lock for long does; the agent has a deadline).
+`env` and `cwd` are what the clone's owner asked for: this kernel was started before it had one.
 
 What is reseeded: random, numpy's global generator, OpenSSL, uuid's node and clock, tempfile's
 names, multiprocessing's key, the Jupyter session id. Modules loaded later seed themselves from the
@@ -20,9 +21,12 @@ import os
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from .environment import checked_environment
 
 SOCKET_NAME = "identity.sock"
 REQUEST_BYTES = 64 * 1024
@@ -151,7 +155,13 @@ class IdentityServer:
             entropy = base64.b64decode(request["reseed"], validate=True)
             if len(entropy) < MINIMUM_ENTROPY:
                 raise ValueError(f"reseed needs at least {MINIMUM_ENTROPY} bytes")
+            environment = checked_environment(request.get("env"))
             done = reseed(entropy)
+            os.environ.update(environment)
+            if "TZ" in environment:
+                time.tzset()
+            if request.get("cwd"):
+                os.chdir(request["cwd"])
             self._on_reseeded()
             return {"ok": True, "reseeded": done}
         except Exception as error:

@@ -1,0 +1,145 @@
+#include "gateway/executions/recorder.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "gateway/executions/wire_lines.h"
+#include "gateway/sandboxes/guest_files.h"
+
+namespace cellblock::gateway {
+
+namespace asio = boost::asio;
+using artifacts::Artifact;
+using artifacts::ArtifactInfo;
+using artifacts::PendingArtifact;
+using kernel_proxy::CellError;
+using kernel_proxy::ClearOutput;
+using kernel_proxy::Display;
+using kernel_proxy::Dropped;
+using kernel_proxy::ExecutionStarted;
+using kernel_proxy::Finished;
+using kernel_proxy::StreamText;
+
+namespace {
+
+ArtifactInfo text_info(const Recorder::Owner& owner) {
+    ArtifactInfo info;
+    info.kind = artifacts::ArtifactKind::text;
+    info.mime = "text/plain; charset=utf-8";
+    info.name = "output.txt";
+    info.execution_id = owner.execution_id;
+    info.sandbox_id = owner.sandbox_id;
+    info.tenant = owner.tenant;
+    return info;
+}
+
+std::vector<Json> one(Json line) {
+    std::vector<Json> lines;
+    lines.push_back(std::move(line));
+    return lines;
+}
+
+}  // namespace
+
+Recorder::Recorder(artifacts::Store& store, WorkerPool& workers, std::shared_ptr<Sandbox> sandbox,
+                   Owner owner)
+    : store_(store),
+      workers_(workers),
+      sandbox_(std::move(sandbox)),
+      owner_(std::move(owner)),
+      text_(store, workers, text_info(owner_)) {}
+
+asio::awaitable<std::vector<Json>> Recorder::take(kernel_proxy::OutputEvent event) {
+    if (auto* text = std::get_if<StreamText>(&event)) {
+        const std::string shown = co_await text_.take(std::move(text->text));
+        co_return shown.empty() ? std::vector<Json>() : one(wire::text(text->name, shown));
+    }
+    if (auto* display = std::get_if<Display>(&event)) {
+        co_return co_await take_display(std::move(*display));
+    }
+    if (auto* finished = std::get_if<Finished>(&event)) {
+        co_return co_await take_end(std::move(*finished));
+    }
+    if (const auto* started = std::get_if<ExecutionStarted>(&event))
+        co_return one(wire::started(*started));
+    if (const auto* error = std::get_if<CellError>(&event)) co_return one(wire::error(*error));
+    if (const auto* clear = std::get_if<ClearOutput>(&event))
+        co_return one(wire::clear_output(*clear));
+    co_return one(wire::dropped(std::get<Dropped>(event).reason));
+}
+
+asio::awaitable<std::vector<Json>> Recorder::take_display(Display display) {
+    RecordedDisplay recorded;
+    recorded.kind = display.kind;
+    recorded.captured = artifacts::capture(display.data, display.metadata, ++display_count_);
+    for (const std::string& warning : recorded.captured.warnings) {
+        log::info("display_part_dropped",
+                  {{"execution_id", owner_.execution_id}, {"reason", warning}});
+    }
+    std::vector<Json> lines = one(wire::result(display, recorded.captured.result_fields));
+    for (PendingArtifact& pending : recorded.captured.artifacts) {
+        auto stored = co_await store(pending);
+        if (stored) {
+            lines.push_back(wire::artifact(*stored, pending.preview));
+            recorded.artifacts.push_back(std::move(*stored));
+        } else {
+            lines.push_back(wire::dropped(stored.error().in("storing " + pending.name).text()));
+        }
+    }
+    displays_.push_back(std::move(recorded));
+    co_return lines;
+}
+
+asio::awaitable<std::vector<Json>> Recorder::take_end(Finished finished) {
+    std::vector<Json> lines;
+    if (const auto truncated = co_await text_.finish()) {
+        if (truncated->artifact)
+            lines.push_back(wire::artifact(*truncated->artifact, Json::object()));
+        lines.push_back(wire::truncated(*truncated));
+    }
+    if (Json error = wire::end_error(finished); !error.is_null()) lines.push_back(std::move(error));
+    lines.push_back(wire::end());
+    co_return lines;
+}
+
+ArtifactInfo Recorder::info_of(const PendingArtifact& pending) const {
+    ArtifactInfo info;
+    info.kind = pending.kind;
+    info.mime = pending.mime;
+    info.name = pending.name;
+    info.execution_id = owner_.execution_id;
+    info.sandbox_id = owner_.sandbox_id;
+    info.tenant = owner_.tenant;
+    info.metadata = pending.preview;
+    return info;
+}
+
+asio::awaitable<Result<Artifact>> Recorder::store(PendingArtifact& pending) {
+    if (!pending.guest_path.empty()) co_return co_await fetch(pending);
+    auto put = [this, bytes = std::move(pending.bytes), info = info_of(pending)] {
+        return store_.put(bytes, info);
+    };
+    co_return co_await workers_.run(std::move(put));
+}
+
+// A table's full data lies in the guest as a file: moved to the store piece by piece.
+asio::awaitable<Result<Artifact>> Recorder::fetch(PendingArtifact& pending) {
+    if (sandbox_->gone()) co_return fail(ErrorCode::sandbox_gone, "the sandbox is gone");
+    CB_CO_TRY_ASSIGN(file, co_await open_guest_file(sandbox_->link(), pending.guest_path));
+    auto begin = [this, info = info_of(pending)] { return store_.begin(info); };
+    CB_CO_TRY_ASSIGN(writer, co_await workers_.run(std::move(begin)));
+    while (true) {
+        CB_CO_TRY_ASSIGN(chunk, co_await file.stream->read_some());
+        if (chunk.empty()) break;
+        auto append = [&writer, chunk = std::move(chunk)] { return writer.append(chunk); };
+        CB_CO_TRY(co_await workers_.run(std::move(append)));
+    }
+    auto finish = [&writer, preview = pending.preview] { return writer.finish(preview); };
+    auto stored = co_await workers_.run(std::move(finish));
+    // The guest's copy only takes room of its disk now; that it stays is no reason to fail.
+    const auto removed = co_await remove_guest_file(sandbox_->link(), pending.guest_path);
+    if (!removed) log::info("guest_artifact_not_removed", {{"error", removed.error().text()}});
+    co_return stored;
+}
+
+}  // namespace cellblock::gateway

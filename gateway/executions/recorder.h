@@ -1,0 +1,64 @@
+// Turns what a kernel publishes into what a caller gets: wire lines, with text held to its budget
+// and tables, pictures, charts and files put into the artifact store as they come.
+//
+// One per execution, owned by the handler that serves it. Loop thread; disk work goes to the
+// workers. The guest's bytes are validated in kernel_proxy and artifacts before they come here.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <boost/asio/awaitable.hpp>
+
+#include "artifacts/capture.h"
+#include "artifacts/store.h"
+#include "base/worker_pool.h"
+#include "gateway/executions/text_budget.h"
+#include "gateway/sandboxes/sandbox.h"
+#include "kernel-proxy/output_event.h"
+
+namespace cellblock::gateway {
+
+// What the LLM view needs beyond the lines themselves.
+struct RecordedDisplay {
+    artifacts::Captured captured;  // its bytes moved to the store
+    std::vector<artifacts::Artifact> artifacts;
+    kernel_proxy::DisplayKind kind = kernel_proxy::DisplayKind::display;
+    RecordedDisplay() = default;
+};
+
+class Recorder {
+  public:
+    struct Owner {
+        std::string execution_id;
+        std::string sandbox_id;
+        std::string tenant;
+        Owner() = default;
+    };
+
+    Recorder(artifacts::Store& store, WorkerPool& workers, std::shared_ptr<Sandbox> sandbox,
+             Owner owner);
+
+    // The lines for one event, in order; none for text beyond its budget.
+    boost::asio::awaitable<std::vector<Json>> take(kernel_proxy::OutputEvent event);
+
+    // All displays so far, in order.
+    const std::vector<RecordedDisplay>& displays() const { return displays_; }
+
+  private:
+    boost::asio::awaitable<std::vector<Json>> take_display(kernel_proxy::Display display);
+    boost::asio::awaitable<std::vector<Json>> take_end(kernel_proxy::Finished finished);
+    boost::asio::awaitable<Result<artifacts::Artifact>> store(artifacts::PendingArtifact& pending);
+    boost::asio::awaitable<Result<artifacts::Artifact>> fetch(artifacts::PendingArtifact& pending);
+    artifacts::ArtifactInfo info_of(const artifacts::PendingArtifact& pending) const;
+
+    artifacts::Store& store_;
+    WorkerPool& workers_;
+    std::shared_ptr<Sandbox> sandbox_;
+    Owner owner_;
+    TextBudget text_;
+    std::size_t display_count_ = 0;
+    std::vector<RecordedDisplay> displays_;
+};
+
+}  // namespace cellblock::gateway

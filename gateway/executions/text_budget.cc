@@ -1,0 +1,82 @@
+#include "gateway/executions/text_budget.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+
+namespace cellblock::gateway {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// The longest prefix of at most `max_bytes` that does not end inside a UTF-8 sequence.
+std::size_t cut_between_characters(std::string_view text, std::size_t max_bytes) {
+    if (text.size() <= max_bytes) return text.size();
+    std::size_t end = max_bytes;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+    return end;
+}
+
+}  // namespace
+
+TextBudget::TextBudget(artifacts::Store& store, WorkerPool& workers, artifacts::ArtifactInfo info)
+    : store_(store), workers_(workers), info_(std::move(info)) {}
+
+asio::awaitable<std::string> TextBudget::take(std::string text) {
+    total_bytes_ += text.size();
+    const std::size_t room = limits::execution_inline_text_max_bytes - inline_bytes_;
+    // Once something was cut, nothing more goes inline: a gap in the middle would read as complete
+    // text.
+    const std::size_t shown = writer_ || failed_ ? 0 : cut_between_characters(text, room);
+    std::string head = text.substr(0, shown);
+    inline_bytes_ += shown;
+    if (shown == text.size()) {
+        inline_text_ += head;
+        co_return head;
+    }
+    co_await keep(std::exchange(inline_text_, {}) + text);
+    co_return head;
+}
+
+asio::awaitable<void> TextBudget::keep(std::string text) {
+    if (failed_) co_return;
+    const std::uint64_t room = limits::execution_spill_max_bytes - kept_bytes_;
+    text.resize(std::min<std::uint64_t>(text.size(), room));
+    if (text.empty()) co_return;
+    kept_bytes_ += text.size();
+    auto append = [this, text = std::move(text)]() -> Result<void> {
+        if (!writer_) {
+            CB_TRY_ASSIGN(begun, store_.begin(info_));
+            writer_.emplace(std::move(begun));
+        }
+        return writer_->append(as_bytes(text));
+    };
+    const auto kept = co_await workers_.run(std::move(append));
+    if (!kept) {
+        failed_ = true;
+        error_ = kept.error();
+    }
+}
+
+asio::awaitable<std::optional<TruncatedText>> TextBudget::finish() {
+    if (total_bytes_ == inline_bytes_) co_return std::nullopt;
+    TruncatedText truncated;
+    truncated.inline_bytes = inline_bytes_;
+    truncated.total_bytes = total_bytes_;
+    truncated.error = error_;
+    if (!failed_ && writer_) {
+        auto finish_writer = [this] { return writer_->finish(); };
+        auto artifact = co_await workers_.run(std::move(finish_writer));
+        if (artifact) {
+            truncated.kept_bytes = kept_bytes_;
+            truncated.artifact = std::move(*artifact);
+        } else {
+            truncated.error = artifact.error();
+        }
+    }
+    co_return truncated;
+}
+
+}  // namespace cellblock::gateway

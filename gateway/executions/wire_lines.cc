@@ -1,0 +1,117 @@
+#include "gateway/executions/wire_lines.h"
+
+#include <utility>
+
+#include "base/clock.h"
+
+namespace cellblock::gateway::wire {
+
+using kernel_proxy::DisplayKind;
+using kernel_proxy::Outcome;
+using kernel_proxy::StreamName;
+
+Json started(const kernel_proxy::ExecutionStarted& event) {
+    return Json{{"type", "number_of_executions"}, {"execution_count", event.execution_count}};
+}
+
+Json text(StreamName name, std::string_view text) {
+    return Json{{"type", name == StreamName::standard_error ? "stderr" : "stdout"},
+                {"text", text},
+                {"timestamp", iso8601_now()}};
+}
+
+Json result(const kernel_proxy::Display& display, Json result_fields) {
+    Json line = std::move(result_fields);
+    if (display.kind == DisplayKind::update) {
+        line["type"] = "display_update";
+    } else {
+        line["type"] = "result";
+        line["is_main_result"] = display.kind == DisplayKind::result;
+    }
+    // A display id on a plain result would show up in the JavaScript SDK's `extra`.
+    if (display.kind == DisplayKind::update) line["display_id"] = display.display_id;
+    return line;
+}
+
+Json error(const kernel_proxy::CellError& event) {
+    std::string traceback;
+    for (const std::string& part : event.traceback) {
+        if (!traceback.empty() && traceback.back() != '\n') traceback.push_back('\n');
+        traceback += part;
+    }
+    return Json{
+        {"type", "error"}, {"name", event.name}, {"value", event.value}, {"traceback", traceback}};
+}
+
+Json clear_output(const kernel_proxy::ClearOutput& event) {
+    return Json{{"type", "clear_output"},
+                {"wait", event.when == kernel_proxy::ClearWhen::with_next_output}};
+}
+
+Json dropped(std::string_view reason) {
+    return Json{{"type", "dropped"}, {"reason", reason}};
+}
+
+Json artifact(const artifacts::Artifact& artifact, const Json& preview) {
+    Json line = artifacts::to_json(artifact);
+    line.erase("metadata");
+    line["type"] = "artifact";
+    line["preview"] = preview;
+    return line;
+}
+
+Json truncated(const TruncatedText& event) {
+    Json line = {{"type", "truncated"},
+                 {"inline_bytes", event.inline_bytes},
+                 {"total_bytes", event.total_bytes},
+                 {"kept_bytes", event.kept_bytes}};
+    if (event.artifact) line["artifact_id"] = event.artifact->id;
+    if (!event.artifact) line["reason"] = event.error.text();
+    return line;
+}
+
+Json keepalive() {
+    return Json{{"type", "keepalive"}};
+}
+Json end() {
+    return Json{{"type", "end_of_execution"}};
+}
+
+namespace {
+
+std::string_view name_of(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::ok:
+        case Outcome::error:
+            return "";
+        case Outcome::aborted:
+            return "ExecutionAborted";
+        case Outcome::interrupted:
+        case Outcome::cancelled:
+            return "Interrupted";
+        case Outcome::restarted:
+            return "ContextRestarting";
+        case Outcome::timeout:
+            return "ExecutionTimeout";
+        case Outcome::kernel_died:
+            return "KernelDied";
+        case Outcome::out_of_memory:
+            return "OutOfMemory";
+        case Outcome::sandbox_gone:
+            return "SandboxGone";
+        case Outcome::internal:
+            return "InternalError";
+    }
+    return "InternalError";
+}
+
+}  // namespace
+
+Json end_error(const kernel_proxy::Finished& finished) {
+    const std::string_view name = name_of(finished.outcome);
+    if (name.empty()) return nullptr;
+    return Json{
+        {"type", "error"}, {"name", name}, {"value", finished.error.text()}, {"traceback", ""}};
+}
+
+}  // namespace cellblock::gateway::wire

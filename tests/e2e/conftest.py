@@ -1,0 +1,30 @@
+"""Fixtures for tests in real microVMs. A failing test shows the gateway's log and the VM consoles."""
+
+import pytest
+
+from support.gateway import Gateway
+
+
+@pytest.fixture(scope="session")
+def gateway():
+    running = Gateway()
+    yield running
+    running.remove()
+
+
+@pytest.fixture
+def sandbox(gateway):
+    """A sandbox of the test's own, deleted afterwards (it may have died by then)."""
+    sandbox_id = gateway.create_sandbox(timeout=600)
+    yield sandbox_id
+    gateway.request("DELETE", f"/sandboxes/{sandbox_id}")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    gateway = item.funcargs.get("gateway") if hasattr(item, "funcargs") else None
+    if report.failed and isinstance(gateway, Gateway):
+        report.sections.append(("gateway log", gateway.log()))
+        report.sections.append(("VM consoles", gateway.consoles()))

@@ -1,0 +1,194 @@
+"""Cells that do harm: each ends for its caller with one typed error within ten seconds, the gateway and the
+other sandboxes go on."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+ANSWER_WITHIN_S = 10
+
+
+@pytest.fixture
+def bystander(gateway):
+    sandbox_id = gateway.create_sandbox(timeout=600)
+    gateway.execute("mark = 'untouched'", sandbox=sandbox_id)
+    yield sandbox_id
+    gateway.delete_sandbox(sandbox_id)
+
+
+def run_for_typed_end(gateway, sandbox, code, names, **options):
+    """Runs `code`; asserts that it ends with exactly one of `names` in time."""
+    started = time.monotonic()
+    run = gateway.execute(code, sandbox=sandbox, **options)
+    took = time.monotonic() - started
+    errors = run.of("error")
+    assert len(errors) == 1, run.lines[-5:]
+    assert errors[0]["name"] in names, errors[0]
+    assert errors[0]["value"], "an error says why"
+    assert run.lines[-1]["type"] == "end_of_execution"
+    assert took < ANSWER_WITHIN_S, f"took {took:.1f} s"
+    return run
+
+
+def assert_still_serves(gateway, bystander):
+    assert gateway.request("GET", "/health").status_code == 200
+    assert gateway.execute("print(mark)", sandbox=bystander).stdout == "untouched\n"
+
+
+def test_a_segfault_ends_the_kernel_and_not_the_sandbox(gateway, sandbox, bystander):
+    gateway.execute("open('kept.txt', 'w').write('kept')", sandbox=sandbox)
+    run_for_typed_end(gateway, sandbox, "import ctypes; ctypes.string_at(0)", {"KernelDied"})
+    assert gateway.execute("print(open('kept.txt').read())", sandbox=sandbox).stdout == "kept\n"
+    assert_still_serves(gateway, bystander)
+
+
+def test_kill_everything_ends_the_kernel_and_not_the_sandbox(gateway, sandbox, bystander):
+    run_for_typed_end(gateway, sandbox, "import os; os.system('kill -9 -1')", {"KernelDied"})
+    assert gateway.execute("1 + 1", sandbox=sandbox).text == "2"
+    assert_still_serves(gateway, bystander)
+
+
+def test_kill_everything_as_root_ends_at_most_the_sandbox(gateway, sandbox, bystander):
+    run_for_typed_end(
+        gateway, sandbox, "import os; os.system('sudo kill -9 -1')", {"KernelDied", "SandboxGone"}
+    )
+    assert_still_serves(gateway, bystander)
+
+
+def test_a_memory_hog_is_told_its_peak_and_its_limit(gateway, bystander):
+    sandbox_id = gateway.create_sandbox(timeout=300, memoryMB=512)
+    run = run_for_typed_end(gateway, sandbox_id, "x = bytearray(2 << 30)\nx[::4096] = x[::4096]", {"OutOfMemory"})
+    assert "limit 512 MiB" in run.error["value"], run.error
+    assert "peak" in run.error["value"]
+    assert gateway.execute("1 + 1", sandbox=sandbox_id).text == "2"
+    assert_still_serves(gateway, bystander)
+    gateway.delete_sandbox(sandbox_id)
+
+
+def test_a_fork_bomb_is_held_by_its_sandbox(gateway, sandbox, bystander):
+    run_for_typed_end(
+        gateway, sandbox, "import os\nwhile True:\n    os.fork()",
+        {"BlockingIOError", "KernelDied", "OutOfMemory", "ExecutionTimeout"}, timeout=5,
+    )
+    assert_still_serves(gateway, bystander)
+
+
+def test_removing_every_file_destroys_that_sandbox_only(gateway, sandbox, bystander):
+    gateway.execute(
+        "import subprocess\nsubprocess.run(['sudo', 'rm', '-rf', '/', '--no-preserve-root'], capture_output=True)",
+        sandbox=sandbox, timeout=60,
+    )
+    assert_still_serves(gateway, bystander)
+    fresh = gateway.create_sandbox(timeout=60)
+    assert gateway.execute("import os; print(os.path.exists('/usr/bin/python3'))", sandbox=fresh).stdout == "True\n"
+    gateway.delete_sandbox(fresh)
+
+
+def test_a_full_disk_is_an_ordinary_error_of_the_cell(gateway, sandbox, bystander):
+    run = gateway.execute(
+        "with open('/home/user/big', 'wb') as f:\n    while True:\n        f.write(b'x' * (8 << 20))",
+        sandbox=sandbox, timeout=120,
+    )
+    assert run.error["name"] == "OSError", run.error
+    assert "No space left" in run.error["value"]
+    assert gateway.execute("import os; os.remove('/home/user/big'); 1 + 1", sandbox=sandbox).text == "2"
+    assert_still_serves(gateway, bystander)
+
+
+def qemu_processes(gateway) -> dict[int, str]:
+    """The QEMUs whose command line names this gateway's run folder, or whose parents do."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if "qemu-system" in command:
+            found[int(entry.name)] = command
+    return found
+
+
+def test_a_killed_qemu_is_told_as_a_gone_sandbox(gateway, bystander):
+    sandbox_id = gateway.create_sandbox(timeout=300)
+    detail = gateway.request("GET", f"/sandboxes/{sandbox_id}").json()
+    pid = detail["machine"]["pid"]
+    assert "qemu" in Path(f"/proc/{pid}/comm").read_text()
+    lines = gateway.stream("print('up', flush=True)\nimport time; time.sleep(60)", sandbox=sandbox_id)
+    run = []
+    started = None
+    for line in lines:
+        run.append(line)
+        if line["type"] == "stdout":
+            started = time.monotonic()
+            os.kill(pid, signal.SIGKILL)
+    assert started is not None
+    assert time.monotonic() - started < ANSWER_WITHIN_S
+    errors = [line for line in run if line["type"] == "error"]
+    assert [error["name"] for error in errors] == ["SandboxGone"]
+    assert gateway.request("GET", f"/sandboxes/{sandbox_id}").status_code in (404, 410, 502)
+    assert_still_serves(gateway, bystander)
+
+
+def test_an_endless_cell_ends_by_its_timeout(gateway, sandbox):
+    run = run_for_typed_end(gateway, sandbox, "while True: pass", {"ExecutionTimeout"}, timeout=1)
+    assert "1 s" in run.error["value"]
+    assert gateway.execute("1 + 1", sandbox=sandbox).text == "2"
+
+
+def test_a_cell_that_ignores_interrupts_still_ends(gateway, sandbox):
+    code = "while True:\n    try:\n        while True: pass\n    except KeyboardInterrupt: pass"
+    run_for_typed_end(gateway, sandbox, code, {"ExecutionTimeout"}, timeout=1)
+    assert gateway.execute("1 + 1", sandbox=sandbox).text == "2"
+
+
+def resident_kib(pid: int) -> int:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    raise AssertionError("no VmRSS")
+
+
+def test_a_flood_of_output_is_capped_kept_and_does_not_grow_the_gateway(gateway, sandbox, bystander):
+    before = resident_kib(gateway.process.pid)
+    run = gateway.execute("while True: print('x' * 1000)", sandbox=sandbox, timeout=8)
+    truncated = run.of("truncated")
+    assert len(truncated) == 1
+    assert truncated[0]["inline_bytes"] <= 1 << 20
+    assert len(run.stdout) == truncated[0]["inline_bytes"]
+    assert truncated[0]["total_bytes"] > truncated[0]["inline_bytes"]
+    kept = gateway.request("GET", f"/artifacts/{truncated[0]['artifact_id']}")
+    assert len(kept.content) == truncated[0]["kept_bytes"]
+    assert set(kept.content[:2000]) == {ord("x"), ord("\n")}
+    assert resident_kib(gateway.process.pid) - before < 64 * 1024
+    assert run.error["name"] == "ExecutionTimeout"
+    assert_still_serves(gateway, bystander)
+
+
+def test_one_huge_string_is_capped_and_counted(gateway, sandbox):
+    before = resident_kib(gateway.process.pid)
+    run = gateway.execute("print('y' * 100_000_000)", sandbox=sandbox, timeout=120)
+    assert run.error is None, run.error
+    truncated = run.of("truncated")[0]
+    assert truncated["total_bytes"] == 100_000_001
+    assert truncated["kept_bytes"] == 100_000_001
+    assert resident_kib(gateway.process.pid) - before < 64 * 1024
+
+
+def test_a_client_that_goes_away_interrupts_its_cell(gateway, sandbox):
+    lines = gateway.stream(
+        "import time\nprint('on', flush=True)\ntry:\n    time.sleep(300)\nexcept KeyboardInterrupt:\n    ended = time.time()",
+        sandbox=sandbox,
+    )
+    for line in lines:
+        if line["type"] == "stdout":
+            break
+    left = time.time()
+    lines.close()
+    run = gateway.execute("print(ended)", sandbox=sandbox)
+    assert run.error is None, run.error
+    assert float(run.stdout) - left < 1.5

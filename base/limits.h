@@ -128,5 +128,22 @@ inline constexpr std::size_t execute_body_max_bytes = 6 * execution_code_max_byt
 inline constexpr std::size_t file_transfer_max_bytes = 1 * GiB;
 inline constexpr std::size_t file_path_max_bytes = 4096;  // PATH_MAX
 inline constexpr seconds file_call_timeout{10};
+// --- charts ------------------------------------------------------------------------------------
+// A figure as the guest describes it. Its own budget keeps it near 4 MiB; a hostile one ends here.
+inline constexpr std::size_t chart_json_max_bytes = 16 * MiB;
+// figure > panels > panel > layers > layer > data > paths > path > points > point is ten deep.
+inline constexpr std::size_t chart_json_max_depth = 12;
+// Panels and layers: what a page of subplots holds; more is not read by anyone.
+inline constexpr std::size_t chart_panels_max = 64;
+inline constexpr std::size_t chart_layers_max = 512;
+// Numbers in one layer and in one figure, after the guest's downsampling.
+inline constexpr std::size_t chart_layer_values_max = 200'000;
+inline constexpr std::size_t chart_figure_values_max = 1'000'000;
+// A title, a label, a category's name.
+inline constexpr std::size_t chart_string_max_bytes = 1 * KiB;
+inline constexpr std::size_t chart_list_max = 10'000;  // ticks, categories, legend entries, notes
+// Output for clients: rows of a CSV come from at most the figure's values; a description is read
+// by a language model and by screen readers.
+inline constexpr std::size_t chart_description_max_bytes = 4 * KiB;
 
 }  // namespace cellblock::limits

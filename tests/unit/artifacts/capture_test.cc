@@ -1,0 +1,144 @@
+#include "artifacts/capture.h"
+
+#include <doctest/doctest.h>
+
+using namespace cellblock;
+using namespace cellblock::artifacts;
+
+namespace {
+
+// A 1x1 picture, as Python's encoders send it.
+constexpr const char* png_base64 =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
+    "gg==\n";
+
+Captured captured(const char* data, const char* metadata = "{}") {
+    return capture(Json::parse(data), Json::parse(metadata), 3);
+}
+
+}  // namespace
+
+TEST_CASE("MIME types become E2B's fields") {
+    const Captured result = captured(R"({"text/plain":"'abc'","text/markdown":"# a",
+        "text/latex":"$x$","application/javascript":"1","application/json":{"a":[1]},
+        "e2b/data":{"c":[1,null]},"e2b/chart":{"type":"line"},"x/y":{"z":1},"text/x":"t"})");
+    CHECK(result.result_fields == Json::parse(R"({"text":"abc","markdown":"# a","latex":"$x$",
+        "javascript":"1","json":{"a":[1]},"data":{"c":[1,null]},"chart":{"type":"line"},
+        "extra":{"x/y":{"z":1},"text/x":"t"}})"));
+    CHECK(result.artifacts.empty());
+    CHECK(result.warnings.empty());
+}
+
+TEST_CASE("extra is always there, also for an empty or broken display") {
+    CHECK(captured("{}").result_fields == Json::parse(R"({"extra":{}})"));
+    CHECK(captured("[1]").result_fields == Json::parse(R"({"extra":{}})"));
+    CHECK(captured("[1]").warnings.size() == 1);
+    CHECK(captured(R"({"text/plain":7,"image/png":{"a":1},"e2b/data":[1]})").result_fields ==
+          Json::parse(R"({"extra":{}})"));
+}
+
+TEST_CASE("one pair of outer quotes goes") {
+    CHECK(strip_quotes("'a'") == "a");
+    CHECK(strip_quotes("\"a'") == "\"a'");
+    CHECK(strip_quotes("\"'a'\"") == "'a'");
+    CHECK(strip_quotes("'") == "'");
+    CHECK(strip_quotes("''").empty());
+    CHECK(strip_quotes("").empty());
+    CHECK(strip_quotes("'a' + 'b'") == "a' + 'b");  // as E2B does
+}
+
+TEST_CASE("a picture goes out as it came and becomes an artifact with its size") {
+    Json data;
+    data["text/plain"] = "<Figure size 640x480 with 1 Axes>";
+    data["image/png"] = png_base64;
+    const Captured result = capture(data, Json::parse(R"({"image/png":{"alt":"a plot"}})"), 3);
+    CHECK(result.result_fields["png"] == png_base64);
+    CHECK(result.result_fields["text"] == "<Figure size 640x480 with 1 Axes>");
+    REQUIRE(result.artifacts.size() == 1);
+    const PendingArtifact& artifact = result.artifacts[0];
+    CHECK(artifact.kind == ArtifactKind::image);
+    CHECK(artifact.mime == "image/png");
+    CHECK(artifact.name == "image-3.png");
+    CHECK(artifact.field == "png");
+    CHECK(artifact.preview == Json::parse(R"({"width":1,"height":1,"alt":"a plot"})"));
+    CHECK(as_text(artifact.bytes).starts_with("\x89PNG"));
+}
+
+TEST_CASE("content that is not what its type says is not kept as such") {
+    const Captured html = captured(R"({"image/png":"PGh0bWw+"})");
+    REQUIRE(html.artifacts.size() == 1);
+    CHECK(html.artifacts[0].mime == "application/octet-stream");
+    CHECK(html.artifacts[0].kind == ArtifactKind::file);
+    CHECK(html.warnings.size() == 1);
+    const Captured broken = captured(R"({"image/jpeg":"***"})");
+    CHECK(broken.artifacts.empty());
+    CHECK(broken.result_fields["jpeg"] == "***");
+    CHECK(captured(R"({"application/pdf":"PGh0bWw+"})").artifacts.empty());
+    const Captured pdf = captured(R"({"application/pdf":"JVBERi0xLjQK"})");
+    REQUIRE(pdf.artifacts.size() == 1);
+    CHECK(pdf.artifacts[0].name == "document-3.pdf");
+}
+
+TEST_CASE("SVG and HTML") {
+    const Captured svg = captured(R"({"image/svg+xml":"<svg width='4' height='3'></svg>"})");
+    REQUIRE(svg.artifacts.size() == 1);
+    CHECK(svg.artifacts[0].mime == "image/svg+xml");
+    CHECK(svg.artifacts[0].preview["width"] == 4.0);
+    const Captured html = captured(R"({"text/html":["<b>","x</b>"]})");
+    CHECK(html.result_fields["html"] == "<b>x</b>");
+    REQUIRE(html.artifacts.size() == 1);
+    CHECK(html.artifacts[0].kind == ArtifactKind::html);
+    CHECK(html.artifacts[0].name == "page-3.html");
+}
+
+TEST_CASE("other picture formats are kept and still go to extra") {
+    const Captured gif = captured(R"({"image/gif":"R0lGODlhCgAUAA=="})");
+    CHECK(gif.result_fields["extra"].contains("image/gif"));
+    REQUIRE(gif.artifacts.size() == 1);
+    CHECK(gif.artifacts[0].mime == "image/gif");
+    CHECK(gif.artifacts[0].preview["height"] == 20);
+}
+
+TEST_CASE("a table: its data is fetched from the guest, its HTML is not stored again") {
+    const Captured result = captured(R"({"text/plain":"   a\n0  1","text/html":"<table>",
+        "e2b/data":{"a":[1]},
+        "application/vnd.cellblock.table+json":{"v":1,"rows_total":1,
+          "columns":[{"name":"a","dtype":"int64","kind":"integer","nulls":0}],"preview":[[1]],
+          "data":{"format":"arrow","path":"/run/cellblock/artifacts/x.arrow","rows":1}}})");
+    CHECK(result.result_fields == Json::parse(R"({"text":"   a\n0  1","html":"<table>",
+        "data":{"a":[1]},"extra":{}})"));
+    REQUIRE(result.artifacts.size() == 1);
+    const PendingArtifact& artifact = result.artifacts[0];
+    CHECK(artifact.kind == ArtifactKind::table);
+    CHECK(artifact.guest_path == "/run/cellblock/artifacts/x.arrow");
+    CHECK(artifact.name == "table-3.arrow");
+    CHECK(artifact.preview["rows"] == 1);
+    REQUIRE(result.table);
+    CHECK(result.table->columns[0].name == "a");
+}
+
+TEST_CASE("a table without a file keeps its preview; a broken one is dropped with a warning") {
+    const Captured preview = captured(R"({"application/vnd.cellblock.table+json":
+        {"v":1,"rows_total":1,"columns":[{"name":"a"}],"preview":[[1]],"data":null,
+         "partial":true,"reason":"the disk is full"}})");
+    REQUIRE(preview.artifacts.size() == 1);
+    CHECK(preview.artifacts[0].name == "table-3.table.json");
+    CHECK(preview.artifacts[0].preview["reason"] == "the disk is full");
+    CHECK(preview.artifacts[0].guest_path.empty());
+    CHECK_FALSE(preview.artifacts[0].bytes.empty());
+    const Captured broken = captured(R"({"text/plain":"t",
+        "application/vnd.cellblock.table+json":{"v":1}})");
+    CHECK(broken.result_fields == Json::parse(R"({"text":"t","extra":{}})"));
+    CHECK(broken.artifacts.empty());
+    CHECK(broken.warnings.size() == 1);
+}
+
+TEST_CASE("our own types never reach extra, and a thousand types are cut") {
+    CHECK(captured(R"({"application/vnd.cellblock.future+json":{}})").result_fields["extra"] ==
+          Json::object());
+    Json many;
+    for (int i = 0; i < 1000; ++i) many["x/" + std::to_string(i)] = i;
+    const Captured result = capture(many, Json(), 1);
+    CHECK(result.result_fields["extra"].size() == 64);
+    CHECK(result.warnings.size() == 1);
+}

@@ -145,5 +145,39 @@ inline constexpr std::size_t chart_list_max = 10'000;  // ticks, categories, leg
 // Output for clients: rows of a CSV come from at most the figure's values; a description is read
 // by a language model and by screen readers.
 inline constexpr std::size_t chart_description_max_bytes = 4 * KiB;
+// --- gateway/http --------------------------------------------------------------------------------
+// A request head. Cookies and signed URLs stay below 8 KiB; 16 leaves room and fits two pages' worth
+// of buffer per connection.
+inline constexpr std::size_t http_head_max_bytes = 16 * KiB;
+inline constexpr std::size_t http_target_max_bytes = 8 * KiB;
+inline constexpr std::size_t http_header_fields_max = 100;
+static_assert(http_target_max_bytes < http_head_max_bytes);
+// From a head's first byte to its last: whoever is slower is a slow-loris.
+inline constexpr seconds http_head_timeout{10};
+// A kept-alive connection without a request. Longer than any client's pool keeps it.
+inline constexpr seconds http_idle_timeout{620};
+// No byte of the body, or no progress of an answer, for this long ends the connection.
+inline constexpr seconds http_body_timeout{30};
+inline constexpr seconds http_write_timeout{60};
+// Deadlines and vanished clients are looked for this often: well inside the promised second.
+inline constexpr milliseconds http_sweep_interval{250};
+// A client that half-closed is probed again this often while its answer is being made.
+inline constexpr seconds http_probe_interval{5};
+// Connections at once; each costs a buffer and a coroutine, 20 KiB together.
+inline constexpr std::size_t http_connections_max = 4096;
+// JSON bodies of the API. Code has its own, smaller limit.
+inline constexpr std::size_t http_json_body_max_bytes = 16 * MiB;
+// Uploaded files: streamed, so the limit is about disks and not about memory.
+inline constexpr std::size_t http_upload_max_bytes = 1 * GiB;
+// What is still read, and dropped, of a body that was refused or not wanted, so that the client gets
+// to read the answer instead of a reset connection.
+inline constexpr std::size_t http_linger_max_bytes = 1 * GiB;
+inline constexpr seconds http_linger_timeout{20};
+// Less than this left of an unread body: read it and keep the connection.
+inline constexpr std::size_t http_drain_max_bytes = 64 * KiB;
+// A piece of a body in memory, each way.
+inline constexpr std::size_t http_piece_bytes = 256 * KiB;
+// How long requests may go on after a shutdown was asked for.
+inline constexpr seconds http_shutdown_grace{20};
 
 }  // namespace cellblock::limits

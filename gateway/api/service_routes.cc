@@ -1,0 +1,50 @@
+#include "gateway/api/service_routes.h"
+
+namespace cellblock::gateway::api {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::ResponseWriter;
+
+namespace {
+
+// E2B's health answer is the JSON string "OK"; it needs no token.
+awaitable<Result<void>> health(ResponseWriter& writer) {
+    writer.headers().set("Cache-Control", "no-store");
+    const Json ok = "OK";
+    co_return co_await writer.send_json(200, ok);
+}
+
+awaitable<Result<void>> exposition(metrics::Registry& registry, ResponseWriter& writer) {
+    const std::string text = registry.text();
+    co_return co_await writer.send(200, "text/plain; version=0.0.4; charset=utf-8", text);
+}
+
+awaitable<Result<void>> version(const ServiceInfo& info, ResponseWriter& writer) {
+    Json body = info.details ? info.details() : Json::object();
+    body["name"] = "cellblock";
+    body["version"] = info.version;
+    co_return co_await writer.send_json(200, body);
+}
+
+}  // namespace
+
+void add_service_routes(http::Router& router, metrics::Registry& registry, ServiceInfo info) {
+    http::RouteOptions open;
+    open.access = http::Access::open;
+    open.style = http::ErrorStyle::code_interpreter;
+    router.add("GET", "/health", open,
+               [](Request&, ResponseWriter& writer) { return health(writer); });
+
+    const http::RouteOptions closed;
+    router.add("GET", "/metrics", closed, [&registry](Request&, ResponseWriter& writer) {
+        return exposition(registry, writer);
+    });
+    // The handler's own copy lives as long as the router.
+    router.add("GET", "/version", closed,
+               [info = std::move(info)](Request&, ResponseWriter& writer) {
+                   return version(info, writer);
+               });
+}
+
+}  // namespace cellblock::gateway::api

@@ -1,0 +1,24 @@
+// The routes that say how the gateway itself is: GET /health, /metrics, /version.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/json.h"
+#include "base/metrics.h"
+#include "gateway/http/router.h"
+
+namespace cellblock::gateway::api {
+
+struct ServiceInfo {
+    std::string version;
+    // What /version tells beyond the version: accelerator, isolation tier, image. May be null.
+    std::function<Json()> details;
+
+    ServiceInfo() = default;
+};
+
+// `registry` and the functions in `info` outlive the router.
+void add_service_routes(http::Router& router, metrics::Registry& registry, ServiceInfo info);
+
+}  // namespace cellblock::gateway::api

@@ -1,0 +1,38 @@
+// The `cellblock` program: parses the command line and hands over to one subcommand.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include "gateway/cli/command.h"
+
+int main(int argc, char** argv) {
+    using namespace cellblock::gateway;
+    // A client that goes away is an error code, not the end of the program.
+    std::signal(SIGPIPE, SIG_IGN);
+
+    CLI::App app(
+        "Cellblock runs code in microVMs and brings back text, tables, pictures and charts.",
+        "cellblock");
+    app.set_version_flag("--version", "cellblock " CELLBLOCK_VERSION);
+    app.require_subcommand(1);
+    app.footer(
+        "First steps:\n"
+        "  cellblock doctor                 what is missing on this machine\n"
+        "  cellblock serve                  start the gateway; prints its address and token\n"
+        "  cellblock exec 'print(1 + 1)'    run code in a sandbox of the running gateway\n"
+        "\"cellblock COMMAND --help\" explains a command.");
+    cli::Run run;
+    cli::add_serve(app, run);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        // Help and --version are "errors" with exit code 0.
+        return app.exit(error) == 0 ? cli::exit_success : cli::exit_usage;
+    }
+    try {
+        return run();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "cellblock: unexpected failure: %s\n", error.what());
+        return cli::exit_failure;
+    }
+}

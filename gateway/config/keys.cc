@@ -1,0 +1,76 @@
+// The table of keys: the only place that knows their names and what they mean.
+#include <array>
+
+#include "gateway/config/config.h"
+
+namespace cellblock::gateway::config {
+namespace {
+
+constexpr std::array<std::string_view, 4> log_levels = {"debug", "info", "warning", "error"};
+constexpr std::array<std::string_view, 3> accelerators = {"auto", "kvm", "tcg"};
+
+constexpr std::int64_t many = 1'000'000;
+
+const std::array table = {
+    Key{"listen", &Config::listen,
+        "Address and port to listen on. Other machines reach the gateway only if this is not a "
+        "loopback address; then use TLS as well."},
+    Key{"state_dir", &Config::state_dir,
+        "Folder for the database, artifacts, sockets and the token. Empty: "
+        "$XDG_STATE_HOME/cellblock, or /var/lib/cellblock for root."},
+    Key{"cache_dir", &Config::cache_dir,
+        "Folder for guest images and templates, which can be rebuilt. Empty: "
+        "$XDG_CACHE_HOME/cellblock, or /var/cache/cellblock for root."},
+    Key{"token_file", &Config::token_file,
+        "File with the token that clients must send; made at the first start. Empty: token in "
+        "state_dir."},
+    Key{"tls_certificate", &Config::tls_certificate,
+        "PEM file with the server's certificate chain. With it, and tls_key, the gateway speaks "
+        "https."},
+    Key{"tls_key", &Config::tls_key, "PEM file with the private key of tls_certificate."},
+    Key{"allowed_hosts", &Config::allowed_hosts,
+        "Names under which clients may call the gateway, besides localhost and IP addresses: "
+        "\"box.example.org\", \"*.example.org\", or \"*\" for any."},
+    Key{"allowed_origins", &Config::allowed_origins,
+        "Web origins whose pages may call the gateway: \"https://app.example.org\", or \"*\" for "
+        "any."},
+    Key{"connections_max", &Config::connections_max,
+        "Connections open at once; more are turned away with 503.", 1, 100'000},
+    Key{"shutdown_grace_s", &Config::shutdown_grace_s,
+        "Seconds that running requests get to finish when the gateway is stopped.", 0, 3600},
+    Key{"log_level", &Config::log_level, "Least important line to log.", 0, 0, log_levels},
+    Key{"log_file", &Config::log_file,
+        "File to append the log to, one JSON object a line. Empty: standard error."},
+    Key{"accelerator", &Config::accelerator,
+        "How guests run: kvm, tcg (software, much slower, no KVM needed), or auto, which tests "
+        "whether KVM really works.",
+        0, 0, accelerators},
+    Key{"qemu", &Config::qemu, "The QEMU program: a name in PATH, or a path."},
+    Key{"image", &Config::image,
+        "Recipe of the guest image: science (data-analysis libraries) or base (Debian packages "
+        "only)."},
+    Key{"template_memory_mib", &Config::template_memory_mib,
+        "RAM of a guest machine in MiB: the most that any sandbox can get. What a sandbox does not "
+        "touch costs nothing.",
+        512, 65'536},
+    Key{"pool_size", &Config::pool_size,
+        "Running machines kept ready, so that a new sandbox starts at once.", 0, 1000},
+    Key{"sandboxes_max", &Config::sandboxes_max, "Sandboxes alive at once.", 1, 10'000},
+    Key{"sandbox_memory_mib", &Config::sandbox_memory_mib,
+        "Memory limit of a sandbox in MiB, unless its creator asks for another.", 128, 65'536},
+    Key{"sandbox_timeout_s", &Config::sandbox_timeout_s,
+        "Seconds that a sandbox lives, unless its creator asks for another time or extends it.", 1,
+        many},
+    Key{"execution_timeout_s", &Config::execution_timeout_s,
+        "Seconds that a cell may run, unless its request asks for another time.", 1, 86'400},
+    Key{"artifacts_max_mib", &Config::artifacts_max_mib,
+        "Disk space for artifacts in MiB; past it the oldest go first.", 16, 100'000'000},
+};
+
+}  // namespace
+
+std::span<const Key> keys() {
+    return table;
+}
+
+}  // namespace cellblock::gateway::config

@@ -1,0 +1,56 @@
+// The HTTP server: listeners, one coroutine per connection, one sweep for deadlines and vanished
+// clients, graceful shutdown.
+//
+// Owner: the composition root. Loop thread only. The executor's loop must have run out of this
+// server's coroutines (shutdown()) or be stopped before the worker pool and the registry go.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "gateway/http/server_core.h"
+
+namespace cellblock::gateway::http {
+
+class Server {
+  public:
+    Server(boost::asio::any_io_executor executor, ServerOptions options, Router router,
+           std::shared_ptr<const Guard> guard, metrics::Registry& registry, WorkerPool& workers);
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+    ~Server();
+
+    // "127.0.0.1:8888", "[::1]:0", "localhost:8888". May be called for several addresses.
+    Result<void> listen(const std::string& address);
+    // Where it listens; port 0 is resolved.
+    std::vector<boost::asio::ip::tcp::endpoint> endpoints() const;
+    // Begins to accept.
+    void start();
+    // Stops accepting, lets answers finish for `grace`, then cuts off. Resumes when no connection
+    // is left.
+    boost::asio::awaitable<void> shutdown(std::chrono::milliseconds grace);
+    std::size_t connections() const { return core_->connections.size(); }
+
+  private:
+    using Acceptor = boost::asio::ip::tcp::acceptor;
+
+    static boost::asio::awaitable<void> accept_loop(std::shared_ptr<ServerCore> core,
+                                                    std::shared_ptr<Acceptor> acceptor);
+    static boost::asio::awaitable<void> sweep_loop(
+        std::shared_ptr<ServerCore> core, std::shared_ptr<boost::asio::steady_timer> timer);
+    static void admit(const std::shared_ptr<ServerCore>& core, TcpSocket socket,
+                      const boost::asio::ip::tcp::endpoint& peer);
+
+    boost::asio::any_io_executor executor_;
+    std::shared_ptr<ServerCore> core_;
+    std::vector<std::shared_ptr<Acceptor>> acceptors_;
+    std::shared_ptr<boost::asio::steady_timer> sweep_timer_;
+};
+
+}  // namespace cellblock::gateway::http

@@ -192,6 +192,11 @@ class Capture {
             warn(table.error().cause);
             return;
         }
+        // What a guest sends when it could not read the table at all: only the reason.
+        if (table->columns.empty() && table->partial) {
+            warn(table->reason);
+            return;
+        }
         out_.table = std::move(*table);
     }
 

@@ -131,6 +131,13 @@ TEST_CASE("a table without a file keeps its preview; a broken one is dropped wit
     CHECK(broken.result_fields == Json::parse(R"({"text":"t","extra":{}})"));
     CHECK(broken.artifacts.empty());
     CHECK(broken.warnings.size() == 1);
+    const Captured failed = captured(R"({"text/plain":"t","text/html":"<table>",
+        "application/vnd.cellblock.table+json":
+        {"v":1,"columns":[],"preview":[],"partial":true,"reason":"why"}})");
+    CHECK_FALSE(failed.table);
+    REQUIRE(failed.artifacts.size() == 1);
+    CHECK(failed.artifacts[0].kind == ArtifactKind::html);
+    CHECK(failed.warnings == std::vector<std::string>{"why"});
 }
 
 TEST_CASE("our own types never reach extra, and a thousand types are cut") {

@@ -1,0 +1,59 @@
+"""What capture needs of a table, whichever library holds it: columns by position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import budget
+from .statistics import plain_statistics
+
+
+@dataclass
+class Column:
+    name: str  # as shown; may repeat
+    dtype: str  # the library's own name
+    kind: str  # one of the host's ColumnKind names
+    index: bool = False  # a row label
+    note: str = ""
+    # How to store it as Arrow when the values alone do not say ("text", "decimal", ...).
+    store_as: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class Source:
+    """A table. Reads only; rows [start, stop) of one column at a time."""
+
+    library = ""
+    type_name = ""
+    rows: int = 0
+    # False: there are more rows than `rows` says (a query that was not run to its end).
+    rows_known = True
+    columns: list[Column]
+
+    def values(self, index: int, start: int, stop: int) -> list[Any]:
+        """Python values of a column's rows. Not to be changed: small columns are kept."""
+        if self.rows > budget.SMALL_ROWS:
+            return self.read(index, start, stop)
+        kept = self.__dict__.setdefault("_kept", {})
+        if index not in kept:
+            kept[index] = self.read(index, 0, self.rows)
+        return kept[index] if (start, stop) == (0, self.rows) else kept[index][start:stop]
+
+    def read(self, index: int, start: int, stop: int) -> list[Any]:
+        raise NotImplementedError
+
+    def arrow(self, index: int, start: int, stop: int, wanted: Any) -> Any:
+        """A pyarrow array of a column's rows. `wanted` is the type of the rows before (None for
+        the first). Raises what it likes; the caller then stores the column as text."""
+        raise NotImplementedError
+
+    def statistics(self, index: int) -> dict[str, Any]:
+        """nulls, min, max, mean, std, distinct, top: what is cheap and makes sense."""
+        if self.rows <= budget.SMALL_ROWS:
+            return plain_statistics(self.values(index, 0, self.rows), self.columns[index].kind)
+        return self.measure(index)
+
+    def measure(self, index: int) -> dict[str, Any]:
+        """The statistics of a long column, by its library."""
+        raise NotImplementedError

@@ -23,9 +23,14 @@ inline constexpr std::size_t link_stream_window_bytes = 256 * KiB;
 inline constexpr std::size_t link_unacknowledged_max_bytes = 8 * MiB;
 // Streams open at once in one VM: kernels, calls and file transfers of one sandbox.
 inline constexpr std::size_t link_streams_max = 1024;
+// Frames that open, reset and credit streams, sent and not acknowledged: an honest peer has some per
+// stream. At this number nothing more is opened; at twice it the guest is at fault.
+inline constexpr std::size_t link_control_backlog_max = 8 * link_streams_max;
 // OPEN's parameters and a call's request or reply.
 inline constexpr std::size_t link_params_max_bytes = 64 * KiB;
 inline constexpr std::size_t link_call_max_bytes = 1 * MiB;
+// The cause and the advice that a RESET carries, each: sentences for people.
+inline constexpr std::size_t link_reset_text_max_bytes = 4 * KiB;
 // What the guest writes to its spool while no gateway is there: an hour of chatty output.
 inline constexpr std::size_t link_spool_max_bytes = 64 * MiB;
 // A Jupyter message through the link. ipywidgets and large figures stay far below; more is refused.

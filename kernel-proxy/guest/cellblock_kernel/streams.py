@@ -42,7 +42,7 @@ DRAIN_BYTES = 1 << 20
 class _Piece:
     """Text of one parent message that waits to be sent."""
 
-    __slots__ = ("parent", "text", "size")
+    __slots__ = ("parent", "size", "text")
 
     def __init__(self, parent: dict[str, Any]) -> None:
         self.parent = parent

@@ -97,7 +97,7 @@ def _exercise(log: Callable[[str], None]) -> None:
 def run() -> None:
     """In a kernel: draw and show through the display machinery, then freeze."""
     try:
-        import matplotlib.pyplot as pyplot
+        from matplotlib import pyplot
 
         pyplot.figure()
         pyplot.plot([1, 2, 3], label="warm")

@@ -235,7 +235,7 @@ def main(arguments: list[str] | None = None) -> None:
         Zygote(options.socket).serve()
     except Forked as forked:
         request = forked.request
-        run_child = lambda: _run_kernel(request)  # noqa: E731
+        run_child = lambda: _run_kernel(request)
     if run_child is not None:
         run_child()
 

@@ -115,6 +115,8 @@ class CellblockKernel(IPythonKernel):
                     raise KeyboardInterrupt
                 if callable(cancel):
                     cancel(number, frame)
+                    # It queues a callback, but does not wake a loop that sleeps in select.
+                    self.io_loop.asyncio_loop.call_soon_threadsafe(int)
 
             signal.signal(signal.SIGINT, interrupt)
             yield

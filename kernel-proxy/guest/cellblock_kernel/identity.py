@@ -74,14 +74,12 @@ def _reseed_numpy(module: Any, seeds: _Seeds) -> bool:
     generator = state._bit_generator
     if not generator.lock.acquire(timeout=LOCK_SECONDS):
         raise TimeoutError("numpy's global generator is in use by a running cell")
+    generator.lock.release()  # seed() takes it itself, and in some releases it is not reentrant
     try:
-        try:
-            state.seed(words)
-        except TypeError:  # the program put another bit generator in the global one's place
-            fresh = sys.modules["numpy.random.bit_generator"].SeedSequence(words)
-            generator.state = type(generator)(fresh).state
-    finally:
-        generator.lock.release()
+        state.seed(words)
+    except TypeError:  # the program put another bit generator in the global one's place
+        fresh = sys.modules["numpy.random.bit_generator"].SeedSequence(words)
+        generator.state = type(generator)(fresh).state
     return True
 
 

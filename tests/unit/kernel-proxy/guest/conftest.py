@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import ctypes
+import dataclasses
 import json
 import os
 import queue
@@ -25,7 +26,6 @@ GUEST = Path(__file__).resolve().parents[4] / "kernel-proxy" / "guest"
 PATIENCE = 60.0
 """Seconds that anything may take on a loaded machine before a test calls it hung."""
 
-os.environ.setdefault("PYTHONPATH", str(GUEST))
 sys.path.insert(0, str(GUEST))
 
 
@@ -41,19 +41,48 @@ def wait_for(condition: Callable[[], Any], what: str, seconds: float = PATIENCE)
         time.sleep(0.01)
 
 
-def _usable_as(uid: int) -> bool:
+def _usable_as(uid: int, command: list[str], search: str) -> bool:
     """Whether a process of that user can load the interpreter, ipykernel and our package."""
-    code = "import ipykernel, cellblock_kernel"
+    code = (f"import os; os.setgid({uid}); os.setuid({uid}); os.execv({command[-1]!r},"
+            f" [{command[-1]!r}, '-c', 'import ipykernel, numpy, cellblock_kernel'])")
     run = subprocess.run(
-        [sys.executable, "-c", code],
-        user=uid,
-        group=uid,
-        env={"PYTHONPATH": str(GUEST), "PATH": os.environ["PATH"]},
+        [*command, "-c", code],
+        env={"PYTHONPATH": search, "PATH": os.environ["PATH"]},
         cwd="/",
         capture_output=True,
         check=False,
     )
     return run.returncode == 0
+
+
+@dataclasses.dataclass
+class Python:
+    """How to run this interpreter so that kernels of another user can use it too."""
+
+    command: list[str]
+    guest: str
+    user: int
+
+
+def _find_python(root: Path) -> Python:
+    """As root, kernels run as user 1000. Where that user cannot reach the interpreter (a venv
+    below /root), it is shown to them at another place, in a mount namespace of the process."""
+    plain = Python([sys.executable], str(GUEST), os.getuid())
+    if os.getuid() != 0:
+        return plain
+    if _usable_as(1000, plain.command, plain.guest):
+        return dataclasses.replace(plain, user=1000)
+    shown, guest = root / "venv", root / "guest"
+    shown.mkdir()
+    guest.mkdir()
+    mounts = f"mount --bind {sys.prefix} {shown} && mount --bind {GUEST} {guest}"
+    bound = Python(
+        ["unshare", "--mount", "sh", "-c", f'{mounts} && exec "$0" "$@"',
+         str(shown / "bin" / "python3")],
+        str(guest),
+        1000,
+    )
+    return bound if _usable_as(1000, bound.command, bound.guest) else plain
 
 
 class Output:
@@ -173,19 +202,21 @@ class Kernel:
 class Zygote:
     """A running fork server."""
 
-    def __init__(self, folder: Path, uid: int, extra_path: str = "") -> None:
+    def __init__(
+        self, folder: Path, python: Python, extra_path: str = "", prefix: tuple[str, ...] = ()
+    ) -> None:
         self.folder = folder
-        self.uid = uid
+        uid = self.uid = python.user
         self.home = folder / "home"
         self.home.mkdir()
         os.chown(self.home, uid, uid)
         self.path = folder / "zygote.sock"
         self.kernels: list[Kernel] = []
         self._log = (folder / "zygote.log").open("wb")
-        search = f"{extra_path}:{GUEST}" if extra_path else str(GUEST)
+        search = f"{extra_path}:{python.guest}" if extra_path else python.guest
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "cellblock_kernel.zygote", "--socket", str(self.path),
-             "--home", str(self.home), "--uid", str(uid), "--gid", str(uid)],
+            [*prefix, *python.command, "-m", "cellblock_kernel.zygote", "--socket",
+             str(self.path), "--home", str(self.home), "--uid", str(uid), "--gid", str(uid)],
             env={"PYTHONPATH": search, "PATH": os.environ["PATH"], "ZYGOTE_OWN": "1"},
             cwd=folder,
             stdin=subprocess.DEVNULL,
@@ -231,7 +262,11 @@ class Zygote:
                            "gid": self.uid, "cwd": str(self.home),
                            **{k: v for k, v in fields.items() if v is not None}})
         assert "pid" in answer, answer
-        kernel = connect(path, answer["pid"])
+        try:
+            kernel = connect(path, answer["pid"])
+        except BaseException:
+            os.killpg(answer["pid"], signal.SIGKILL)
+            raise
         kernel.started_at = started
         self.kernels.append(kernel)
         return kernel
@@ -260,8 +295,12 @@ def connect(path: Path, pid: int) -> Kernel:
         except queue.Empty:
             return False
 
-    wait_for(answered, "kernel_info_reply")
-    wait_for(lambda: kernel.run("None", silent=True).reply, "iopub")
+    try:
+        wait_for(answered, "kernel_info_reply")
+        wait_for(lambda: kernel.run("None", silent=True).reply, "iopub")
+    except BaseException:
+        client.stop_channels()  # an open socket would hold this process at its exit
+        raise
     return kernel
 
 
@@ -280,14 +319,6 @@ def _reaper() -> None:
 
 
 @pytest.fixture(scope="session")
-def kernel_user() -> int:
-    """1000 where this interpreter can be used by that user, else ourselves."""
-    if os.getuid() == 0 and _usable_as(1000):
-        return 1000
-    return os.getuid()
-
-
-@pytest.fixture(scope="session")
 def run_root() -> Iterator[Path]:
     """A short path (Unix sockets) that every user may enter."""
     root = Path(tempfile.mkdtemp(prefix="cb"))
@@ -297,10 +328,21 @@ def run_root() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def zygote(run_root: Path, kernel_user: int) -> Iterator[Zygote]:
+def python(run_root: Path) -> Python:
+    return _find_python(run_root)
+
+
+@pytest.fixture(scope="session")
+def kernel_user(python: Python) -> int:
+    """1000 if these tests run as root, else ourselves."""
+    return python.user
+
+
+@pytest.fixture(scope="session")
+def zygote(run_root: Path, python: Python) -> Iterator[Zygote]:
     folder = run_root / "z"
     folder.mkdir()
-    server = Zygote(folder, kernel_user)
+    server = Zygote(folder, python)
     yield server
     server.stop()
 

@@ -222,7 +222,7 @@ def test_blas_has_its_threads_back(kernel: Any) -> None:
 
 
 def test_packages_register_and_a_fault_does_not_stop_the_kernel(
-    run_root: Any, kernel_user: int, helpers: Any
+    run_root: Any, python: Any, helpers: Any
 ) -> None:
     folder = run_root / "extras"
     folder.mkdir()
@@ -233,7 +233,7 @@ def test_packages_register_and_a_fault_does_not_stop_the_kernel(
     ):
         (packages / name).mkdir(parents=True)
         (packages / name / "__init__.py").write_text(f"def register(ip):\n    {body}\n")
-    zygote = helpers.Zygote(folder, kernel_user, extra_path=str(packages))
+    zygote = helpers.Zygote(folder, python, extra_path=str(packages))
     try:
         kernel = zygote.start()
         assert kernel.run("registered").result == "'CellblockShell'"

@@ -283,8 +283,8 @@ def test_output_of_forked_children_and_threads(kernel: Any) -> None:
         "t = [threading.Thread(target=print, args=('thread', i)) for i in range(5)]\n"
         "[x.start() for x in t]; [x.join() for x in t]; None"
     )
-    lines = kernel.run(code).stdout.split()
-    assert sorted(lines) == sorted(["thread"] * 5 + list("01234"))
+    text = kernel.run(code).stdout  # a print is several writes: threads may mix them
+    assert text.count("thread") == 5 and all(digit in text for digit in "01234")
     out = kernel.run("import os\npid = os.fork()\nif pid == 0:\n    print('in child')\n"
                      "    os._exit(0)\n_ = os.waitpid(pid, 0)\nprint('in parent')")
     assert out.stdout == "in child\nin parent\n"

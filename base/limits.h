@@ -185,4 +185,16 @@ inline constexpr std::size_t http_piece_bytes = 256 * KiB;
 // How long requests may go on after a shutdown was asked for.
 inline constexpr seconds http_shutdown_grace{20};
 
+// --- vm/image ----------------------------------------------------------------------------------
+// image.json: 300 packages and 80 wheels make 12 KiB.
+inline constexpr std::size_t image_description_max_bytes = 1 * MiB;
+// The initramfs of an image (busybox and modules: 3 MiB), and one file that a template adds to it
+// (the agent with debug information stays below 64 MiB).
+inline constexpr std::size_t initramfs_max_bytes = 64 * MiB;
+inline constexpr std::size_t guest_file_max_bytes = 128 * MiB;
+// One line of the image builder.
+inline constexpr std::size_t image_builder_line_max_bytes = 64 * KiB;
+// Hashing a few small files; starting Python takes the most, on a busy machine.
+inline constexpr seconds image_key_timeout{30};
+
 }  // namespace cellblock::limits

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <boost/asio/this_coro.hpp>
+
 namespace cellblock::kernel_proxy {
 
 Execution::Execution(boost::asio::any_io_executor executor, ExecuteRequest request)
@@ -10,6 +12,10 @@ Execution::Execution(boost::asio::any_io_executor executor, ExecuteRequest reque
 boost::asio::awaitable<std::optional<OutputEvent>> Execution::next(Deadline deadline) {
     while (events_.empty()) {
         if (!co_await changed_.wait_until(deadline)) co_return std::nullopt;
+        // A consumer whose coroutine was cancelled (its client is gone) must not wait on.
+        const auto cancellation = co_await boost::asio::this_coro::cancellation_state;
+        if (cancellation.cancelled() != boost::asio::cancellation_type::none)
+            co_return std::nullopt;
     }
     Queued first = std::move(events_.front());
     events_.pop_front();

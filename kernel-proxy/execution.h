@@ -45,7 +45,8 @@ class Execution {
     ExecutionState state() const { return state_; }
 
     // --- the consumer's side ---
-    // The next event in order; std::nullopt when none came by the deadline. Not after Finished was
+    // The next event in order; std::nullopt when none came by the deadline, or when the calling
+    // coroutine was cancelled. Not after Finished was
     // taken.
     boost::asio::awaitable<std::optional<OutputEvent>> next(Deadline deadline);
     // Asks for an end: a queued execution is dropped, a running one interrupted, then forced.

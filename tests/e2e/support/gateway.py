@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -82,17 +83,15 @@ class Gateway:
         os.set_blocking(read_end, False)
         text = b""
         deadline = time.monotonic() + START_TIMEOUT_S
-        import select
-
         with os.fdopen(read_end, "rb", buffering=0) as pipe:
-            while b"\n" not in text:
+            while b"URL=" not in text or not text.endswith(b"\n"):
                 left = deadline - time.monotonic()
                 readable, _, _ = select.select([pipe], [], [], max(left, 0))
                 chunk = pipe.read(4096) if readable else b""
                 if not chunk:
                     raise AssertionError(f"the gateway did not get ready:\n{self.log()}")
                 text += chunk
-        return text.decode().split()[-1].rstrip("/")
+        return text.decode().split("URL=")[1].split()[0].rstrip("/")
 
     def log(self) -> str:
         return self.log_path.read_text(errors="replace")[-20_000:]

@@ -27,7 +27,9 @@ boost::asio::awaitable<std::optional<OutputEvent>> Execution::next(Deadline dead
 void Execution::stop(StopReason reason) {
     if (state_ == ExecutionState::finished || stop_reason_ != StopReason::none) return;
     stop_reason_ = reason;
-    if (on_stop_) on_stop_();
+    // Copied: what it calls may finish() this execution, which lets go of the listener.
+    const auto listener = on_stop_;
+    if (listener) listener();
 }
 
 void Execution::abandon() {

@@ -192,7 +192,10 @@ Result<std::shared_ptr<Execution>> Kernel::execute(ExecuteRequest request) {
                     "wait for some to finish, or use another context");
     }
     auto execution = std::make_shared<Execution>(executor_, std::move(request));
-    execution->set_stop_listener([this] { changed_.notify_all(); });
+    execution->set_stop_listener([this] {
+        drop_stopped_from_queue();
+        changed_.notify_all();
+    });
     queue_.push_back(execution);
     changed_.notify_all();
     return execution;

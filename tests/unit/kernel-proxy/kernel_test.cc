@@ -1,0 +1,201 @@
+#include "kernel-proxy/kernel.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/unit/kernel-proxy/fake_guest.h"
+
+using namespace cellblock;
+using namespace cellblock::kernel_proxy;
+using testing::FakeGuest;
+namespace asio = boost::asio;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+namespace {
+
+struct Ended {
+    std::vector<OutputEvent> events;
+    Finished finished;
+    std::string text;  // of all stream messages
+    std::vector<std::string> errors;
+};
+
+asio::awaitable<void> collect(std::shared_ptr<Execution> execution, Ended& ended, bool& done) {
+    while (!done) {
+        auto event = co_await execution->next(steady_clock::now() + milliseconds(60'000));
+        REQUIRE(event.has_value());
+        if (const auto* finished = std::get_if<Finished>(&*event)) {
+            ended.finished = *finished;
+            done = true;
+        } else if (const auto* text = std::get_if<StreamText>(&*event)) {
+            ended.text += text->text;
+        } else if (const auto* error = std::get_if<CellError>(&*event)) {
+            ended.errors.push_back(error->name);
+        }
+        ended.events.push_back(std::move(*event));
+    }
+}
+
+// A started kernel over a fake guest, and ways to drive it to a point.
+struct Fixture {
+    asio::io_context loop;
+    FakeGuest guest{loop};
+    std::vector<Error> unresponsive;
+    std::shared_ptr<Kernel> kernel;
+
+    Fixture() {
+        KernelSpec spec;
+        spec.id = "host-id";
+        spec.guest_id = "guest-id";
+        kernel =
+            std::make_shared<Kernel>(loop.get_executor(), guest.host, spec,
+                                     [this](const Error& error) { unresponsive.push_back(error); });
+        guest.on_death = [this](const KernelDeath& death) { kernel->on_died(death); };
+        bool started = false;
+        spawn_logged(loop.get_executor(), start(started), "start", nullptr);
+        until([&] { return started; });
+    }
+    ~Fixture() {
+        kernel->close(Outcome::cancelled, Error(ErrorCode::cancelled, "the test is over"));
+    }
+
+    asio::awaitable<void> start(bool& started) {
+        const auto result = co_await kernel->start();
+        REQUIRE(result.has_value());
+        started = true;
+    }
+
+    template <typename Condition>
+    void until(Condition condition) {
+        const auto deadline = steady_clock::now() + std::chrono::seconds(60);
+        while (!condition()) {
+            REQUIRE(steady_clock::now() < deadline);
+            loop.run_one_for(milliseconds(100));
+            if (loop.stopped()) loop.restart();
+        }
+    }
+
+    std::shared_ptr<Execution> submit(std::string code,
+                                      milliseconds timeout = milliseconds(30'000)) {
+        ExecuteRequest request;
+        request.code = std::move(code);
+        request.timeout = timeout;
+        return kernel->execute(std::move(request)).value();
+    }
+
+    Ended finish(std::shared_ptr<Execution> execution) {
+        Ended ended;
+        bool done = false;
+        spawn_logged(loop.get_executor(), collect(std::move(execution), ended, done), "collect",
+                     nullptr);
+        until([&] { return done; });
+        return ended;
+    }
+
+    Ended run(std::string code, milliseconds timeout = milliseconds(30'000)) {
+        return finish(submit(std::move(code), timeout));
+    }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "a cell's output comes in order and ends ok") {
+    const Ended ended = run("print hello");
+    CHECK(ended.text == "hello");
+    CHECK(ended.finished.outcome == Outcome::ok);
+    CHECK(std::holds_alternative<ExecutionStarted>(ended.events.front()));
+    CHECK(kernel->state() == KernelState::idle);
+}
+
+TEST_CASE_FIXTURE(Fixture, "an error that only the reply tells is delivered all the same") {
+    const Ended ended = run("raise");
+    CHECK(ended.finished.outcome == Outcome::error);
+    CHECK(ended.errors == std::vector<std::string>{"ValueError"});
+}
+
+TEST_CASE_FIXTURE(Fixture, "cells run one after the other in the order in which they came") {
+    const auto first = submit("hang");
+    const auto second = submit("print second");
+    until([&] { return first->state() == ExecutionState::running; });
+    CHECK(second->state() == ExecutionState::queued);
+    first->stop(StopReason::interrupted);
+    CHECK(finish(first).finished.outcome == Outcome::interrupted);
+    CHECK(finish(second).text == "second");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a queued cell that is taken back never reaches the kernel") {
+    const auto first = submit("hang");
+    const auto second = submit("die");
+    until([&] { return first->state() == ExecutionState::running; });
+    second->stop(StopReason::cancelled);
+    CHECK(finish(second).finished.outcome == Outcome::cancelled);
+    CHECK(first->state() == ExecutionState::running);
+    first->stop(StopReason::interrupted);
+    finish(first);
+    CHECK(guest.restarts == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a deadline interrupts the cell and is told with its length") {
+    const Ended ended = run("hang", milliseconds(50));
+    CHECK(ended.finished.outcome == Outcome::timeout);
+    CHECK(ended.finished.error.cause.find("0.05 s") != std::string::npos);
+    CHECK(ended.errors == std::vector<std::string>{"KeyboardInterrupt"});
+    CHECK(guest.interrupts == 1);
+    CHECK(guest.restarts == 0);
+    CHECK(run("print on").text == "on");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a cell that ignores its interrupt costs the kernel its process") {
+    CHECK(run("ignore", milliseconds(50)).finished.outcome == Outcome::timeout);
+    until([&] { return guest.restarts == 1 && kernel->state() == KernelState::idle; });
+    CHECK(run("print again").text == "again");
+    CHECK(unresponsive.empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a kernel that cannot be replaced is reported as unresponsive") {
+    guest.refuse_restart = true;
+    CHECK(run("ignore", milliseconds(50)).finished.outcome == Outcome::timeout);
+    until([&] { return !unresponsive.empty(); });
+    CHECK(kernel->state() == KernelState::dead);
+    ExecuteRequest request;
+    CHECK(kernel->execute(request).error().code == ErrorCode::kernel_died);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a process that dies ends its cell with the reason and is replaced") {
+    const Ended ended = run("die");
+    CHECK(ended.finished.outcome == Outcome::kernel_died);
+    CHECK(ended.finished.error.cause.find("Segmentation fault") != std::string::npos);
+    until([&] { return guest.restarts == 1 && kernel->state() == KernelState::idle; });
+    CHECK(run("print on").text == "on");
+}
+
+TEST_CASE_FIXTURE(Fixture, "news of a process that was replaced long ago changes nothing") {
+    KernelDeath stale;
+    stale.pid = 1;
+    kernel->on_died(stale);
+    CHECK(run("print on").text == "on");
+    CHECK(guest.restarts == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a lost reply does not hang the caller") {
+    CHECK(run("lose-reply").finished.outcome == Outcome::ok);
+}
+
+TEST_CASE_FIXTURE(Fixture, "closing ends the running and every queued cell with the reason") {
+    const auto first = submit("hang");
+    const auto second = submit("print x");
+    until([&] { return first->state() == ExecutionState::running; });
+    kernel->close(Outcome::sandbox_gone, Error(ErrorCode::sandbox_gone, "deleted"));
+    const Ended ended = finish(first);
+    CHECK(ended.finished.outcome == Outcome::sandbox_gone);
+    CHECK(ended.finished.error.cause == "deleted");
+    CHECK(finish(second).finished.outcome == Outcome::sandbox_gone);
+    CHECK(kernel->execute(ExecuteRequest()).error().code == ErrorCode::sandbox_gone);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the queue is bounded") {
+    const auto first = submit("hang");
+    until([&] { return first->state() == ExecutionState::running; });
+    for (std::size_t i = 0; i < limits::execution_queue_max; ++i) submit("print x");
+    CHECK(kernel->execute(ExecuteRequest()).error().code == ErrorCode::too_many);
+}

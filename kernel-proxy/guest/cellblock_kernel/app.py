@@ -26,7 +26,7 @@ from .streams import prepare_c_library
 
 
 def default_config() -> Config:
-    """What every kernel is configured with; the user's IPython configuration comes on top."""
+    """What every kernel is configured with; it is stronger than the user's own IPython files."""
     config = Config()
     config.InteractiveShell.colors = _no_colors()
     config.HistoryManager.hist_file = ":memory:"
@@ -53,6 +53,9 @@ class CellblockKernelApp(IPKernelApp):
         """The file belongs to whoever wrote it; it is completed only if it left ports open."""
         if self.transport != "ipc":
             super().write_connection_file(**kwargs)
+
+    def parse_command_line(self, argv: Any = None) -> None:
+        """There are no options: building the parser for ipykernel's costs a fifth of a start."""
 
     def log_connection_info(self) -> None:
         self._ports = {
@@ -108,6 +111,6 @@ class CellblockKernelApp(IPKernelApp):
 def run_kernel(connection_file: str) -> None:
     """Make the kernel and serve it until it is told to end."""
     sys.argv = [""]
-    app = CellblockKernelApp.instance(config=default_config())
-    app.initialize(["-f", connection_file])
+    app = CellblockKernelApp.instance(config=default_config(), connection_file=connection_file)
+    app.initialize([])
     app.start()

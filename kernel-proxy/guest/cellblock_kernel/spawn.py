@@ -21,9 +21,17 @@ from .environment import checked_environment
 
 PR_SET_DUMPABLE = 4
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-PRIVATE = ("PYTHONPATH", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS",
-           "NUMEXPR_NUM_THREADS", "NOTIFY_SOCKET", "JPY_PARENT_PID", "MPLBACKEND", "SUDO_USER",
-           "SUDO_UID", "SUDO_GID", "SUDO_COMMAND", "MPLCONFIGDIR")
+SINGLE_THREADED = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pandas loads pyarrow
+}
+"""What keeps libraries from starting threads while the zygote loads them."""
+
+PRIVATE = (*SINGLE_THREADED, "PYTHONPATH", "NOTIFY_SOCKET", "JPY_PARENT_PID", "MPLBACKEND",
+           "SUDO_USER", "SUDO_UID", "SUDO_GID", "SUDO_COMMAND", "MPLCONFIGDIR")
 """Variables of the zygote's that are no business of a kernel."""
 
 
@@ -218,8 +226,3 @@ def report_failure(error: BaseException) -> str:
     if isinstance(error, (OSError, ValueError)):
         return str(error)
     return f"{type(error).__name__}: {error}"
-
-
-def forget_zygote_modules() -> None:
-    """Leave nothing of the fork server behind that user code could trip over."""
-    sys.modules.pop("cellblock_kernel.zygote", None)

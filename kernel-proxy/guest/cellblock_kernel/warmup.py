@@ -12,17 +12,33 @@ import importlib
 import io
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 MODULES = (
+    "sqlite3",
+    "tornado.platform.asyncio",
     "ipykernel.kernelapp",
     "ipykernel.debugger",
     "ipykernel.comm",
     "IPython.core.completer",
+    "IPython.core.completerlib",
+    "IPython.core.debugger",
+    "IPython.core.debugger_backport",
+    "IPython.core.logger",
+    "IPython.core.magics",
+    "IPython.core.magics.ast_mod",
+    "IPython.core.magics.execution",
+    "IPython.core.oinspect",
+    "IPython.extensions.storemagic",
     "jedi",
+    "pexpect",
+    "stack_data.formatting",
+    "pygments.formatters.terminal256",
     "numpy",
     "numpy.random",
     "pandas",
+    "pandas.io.formats.csvs",
+    "pandas.plotting._matplotlib",
     "matplotlib",
     "matplotlib.pyplot",
     "matplotlib.backends.backend_agg",
@@ -34,6 +50,8 @@ MODULES = (
     "cellblock_artifacts",
     "cellblock_charts",
 )
+"""What nearly every kernel uses, and what each would otherwise load at its start or first error.
+None of them may start a thread (polars and duckdb do)."""
 
 
 def thread_count() -> int:
@@ -41,10 +59,10 @@ def thread_count() -> int:
     return len(os.listdir("/proc/self/task"))
 
 
-def load(log: Callable[[str], None]) -> dict[str, float]:
+def load(log: Callable[[str], None], also: Iterable[str] = ()) -> dict[str, float]:
     """Import what kernels usually need; returns seconds per module. Missing ones are skipped."""
     times = {}
-    for name in MODULES:
+    for name in (*MODULES, *also):
         before, started = thread_count(), time.perf_counter()
         try:
             importlib.import_module(name)
@@ -65,10 +83,11 @@ def load(log: Callable[[str], None]) -> dict[str, float]:
 def _exercise(log: Callable[[str], None]) -> None:
     try:
         import matplotlib.font_manager  # noqa: F401  # builds the font cache
-        from IPython.core.pylabtools import print_figure
+        from IPython.core.pylabtools import find_gui_and_backend, print_figure
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
+        find_gui_and_backend("inline")  # reads every package's entry points, once
         figure = Figure()
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()

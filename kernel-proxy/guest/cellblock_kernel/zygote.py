@@ -28,6 +28,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from . import spawn
 from .launch import forget_working_directory
 from .spawn import KernelRequest, prepare_process, report_failure
 
@@ -194,14 +195,12 @@ def _state() -> dict[str, Any]:
     }
 
 
-def _load_libraries(uid: int, gid: int, home: str) -> None:
+def _load_libraries(uid: int, gid: int, home: str, also: list[str]) -> None:
     """Import and exercise as the user, so that caches land in the user's home, owned by it."""
     from . import warmup
 
     gc.disable()
-    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-    for name in names:
-        os.environ[name] = "1"
+    os.environ.update(spawn.SINGLE_THREADED)
     if home:
         os.environ["HOME"] = home
     root = os.geteuid() == 0 and uid != 0
@@ -209,7 +208,7 @@ def _load_libraries(uid: int, gid: int, home: str) -> None:
         os.setegid(gid)
         os.seteuid(uid)
     try:
-        warmup.load(log)
+        warmup.load(log, also)
     finally:
         if root:
             os.seteuid(0)
@@ -225,11 +224,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--uid", type=int, default=1000, help="the user that kernels run as")
     parser.add_argument("--gid", type=int, default=1000)
     parser.add_argument("--home", default="/home/user", help="that user's home")
+    parser.add_argument("--also", action="append", default=[], metavar="MODULE",
+                        help="load this module too; it must not start threads (repeatable)")
     options = parser.parse_args(arguments)
     forget_working_directory()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    _load_libraries(options.uid, options.gid, options.home)
+    _load_libraries(options.uid, options.gid, options.home, options.also)
     run_child: Callable[[], None] | None = None
     try:
         Zygote(options.socket).serve()
@@ -241,7 +242,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run_kernel(request: KernelRequest) -> None:
-    from . import identity, spawn
+    from . import identity
     from .app import run_kernel
 
     gc.enable()

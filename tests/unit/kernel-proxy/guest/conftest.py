@@ -295,9 +295,16 @@ def connect(path: Path, pid: int) -> Kernel:
         except queue.Empty:
             return False
 
+    def subscribed() -> bool:
+        """What was sent before the subscription arrived is lost, hence in small attempts."""
+        try:
+            return bool(kernel.collect(kernel.send("None", silent=True), seconds=0.5).reply)
+        except queue.Empty:
+            return False
+
     try:
         wait_for(answered, "kernel_info_reply")
-        wait_for(lambda: kernel.run("None", silent=True).reply, "iopub")
+        wait_for(subscribed, "iopub")
     except BaseException:
         client.stop_channels()  # an open socket would hold this process at its exit
         raise

@@ -184,6 +184,51 @@ inline constexpr std::size_t http_drain_max_bytes = 64 * KiB;
 inline constexpr std::size_t http_piece_bytes = 256 * KiB;
 // How long requests may go on after a shutdown was asked for.
 inline constexpr seconds http_shutdown_grace{20};
+// --- vm ----------------------------------------------------------------------------------------
+// RAM of every template: untouched guest RAM costs the host nothing, so one size serves all.
+inline constexpr std::size_t guest_ram_bytes = 4 * GiB;
+// Replies of QEMU's monitor that we ask for are below 70 KiB (the console's 64 KiB ring, escaped,
+// may grow sixfold); longer lines mean a QEMU that is not ours any more.
+inline constexpr std::size_t qmp_line_max_bytes = 1 * MiB;
+inline constexpr milliseconds qmp_command_timeout{5000};
+// A jailed QEMU greets after 60 ms on a quiet host; many starting at once on two cores need more.
+inline constexpr seconds qemu_start_timeout{20};
+// The guest's console lives in QEMU as a ring of this size (a power of two), however much it prints.
+inline constexpr std::size_t console_ring_bytes = 64 * KiB;
+inline constexpr std::size_t console_tail_bytes = 4 * KiB;
+// Files that QEMU may write: its own messages and device state (13 KB measured).
+inline constexpr std::size_t qemu_file_max_bytes = 64 * MiB;
+inline constexpr std::size_t qemu_open_files_max = 256;
+// Address space beyond guest RAM: code, heap, thread stacks, TCG's translation buffer.
+inline constexpr std::size_t qemu_address_space_slack_bytes = 8 * GiB;
+// Host memory beyond what the guest may use: QEMU's heap and TCG's buffer (35 MB idle measured, the
+// buffer alone may grow to 256 MiB), and the page tables of 4 GiB.
+inline constexpr std::size_t qemu_host_overhead_bytes = 512 * MiB;
+// Threads of one QEMU: vCPU, main loop, RCU, and block I/O workers (64 at most).
+inline constexpr std::size_t qemu_tasks_max = 128;
+// The guest's writable disk: a RAM disk that the image's /init makes (cellblock.disk_mib).
+inline constexpr std::size_t guest_disk_max_bytes = 2 * GiB;
+// Translated code of one QEMU under TCG.
+inline constexpr std::size_t qemu_tcg_buffer_mib = 256;
+// From `cont` to the agent's answer, and for each agent call of the claim.
+inline constexpr seconds machine_hello_timeout{20};
+inline constexpr seconds machine_claim_timeout{30};
+// The kernel kills at once; past this the process is in an uninterruptible wait and is left to it.
+inline constexpr seconds machine_kill_timeout{5};
+inline constexpr seconds machine_clock_interval{30};
+// Template build under TCG: 53 s on a quiet host. The first output must come soon, or the guest hangs.
+inline constexpr seconds template_boot_timeout{240};
+inline constexpr seconds template_prepare_timeout{420};
+inline constexpr int template_build_attempts = 3;
+// Manifests of templates and machines.
+inline constexpr std::size_t manifest_max_bytes = 64 * KiB;
+// Pool: starts at once (each needs a core for 0.3 s under TCG), age (a clone's clock and caches go
+// stale slowly; jittered so that they do not all go together), health check at hand-out.
+inline constexpr std::size_t pool_concurrent_starts = 2;
+inline constexpr seconds pool_age_max{1800};
+inline constexpr milliseconds pool_check_timeout{500};
+inline constexpr milliseconds pool_backoff_min{500};
+inline constexpr seconds pool_backoff_max{60};
 
 // --- vm/image ----------------------------------------------------------------------------------
 // image.json: 300 packages and 80 wheels make 12 KiB.

@@ -1,0 +1,134 @@
+// The driver interface: one microVM that holds one sandbox. Nothing above it knows which driver
+// runs.
+//
+// Life: a driver starts a Machine (running, its link connected, nobody's yet); claim() makes it
+// different from every other clone of its template and gives it to one sandbox; kill() or the guest
+// itself ends it. The handshake fails closed: when claim() returns an error the machine is dead.
+//
+// Owner: the pool until it is taken, then the sandbox. Loop thread only. The destructor kills.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/awaitable.hpp>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+namespace cellblock::vm::link {
+class Link;
+}
+
+namespace cellblock::vm {
+
+enum class AcceleratorKind { kvm, tcg };
+std::string_view to_string(AcceleratorKind kind);
+
+// hardware: the CPU's virtualization holds the guest. reduced: an emulator does, inside a jail.
+enum class IsolationTier { hardware, reduced };
+std::string_view to_string(IsolationTier tier);
+
+struct MachineInfo {
+    std::string driver;  // "qemu"
+    AcceleratorKind accelerator = AcceleratorKind::tcg;
+    IsolationTier tier = IsolationTier::reduced;
+    pid_t pid = -1;
+    std::string template_key;
+    Deadline started_at;  // steady clock
+
+    MachineInfo() = default;
+};
+
+// What makes a clone somebody's. Entropy, the wall clock and the machine id are added by the
+// driver.
+struct ClaimRequest {
+    std::uint64_t memory_limit_bytes = 0;  // 0: the template's whole RAM
+    std::map<std::string, std::string> environment;
+    std::string hostname = "sandbox";
+    std::string working_directory;  // empty: the user's home
+
+    ClaimRequest() = default;
+};
+
+struct ClaimedKernel {
+    std::string kernel_id;
+    std::string name;
+    std::int64_t pid = 0;
+
+    ClaimedKernel() = default;
+};
+
+struct ClaimReply {
+    std::int64_t clock_error_ns = 0;  // how far the guest's clock was off before it was stepped
+    std::vector<ClaimedKernel> kernels;
+
+    ClaimReply() = default;
+};
+
+enum class ExitReason {
+    killed,             // we did it
+    guest_shutdown,     // the guest powered off, rebooted or panicked
+    accelerator_error,  // KVM gave up on the guest: start the next one without it
+    guest_protocol,     // the guest broke the link's rules
+    process_died,       // the VM's process ended by itself or by somebody else's hand
+};
+std::string_view to_string(ExitReason reason);
+
+struct ExitInfo {
+    ExitReason reason = ExitReason::killed;
+    std::string text;          // one sentence
+    std::string console_tail;  // the last kilobytes of the guest's console; guest text, untrusted
+
+    ExitInfo() = default;
+};
+
+struct MemoryUsage {
+    std::uint64_t private_bytes = 0;       // what this machine alone costs
+    std::uint64_t proportional_bytes = 0;  // PSS: with its share of the template's pages
+    std::uint64_t resident_bytes = 0;
+
+    MemoryUsage() = default;
+};
+
+class Machine {
+  public:
+    using ExitHandler = std::function<void(const ExitInfo&)>;
+
+    virtual ~Machine() = default;
+
+    virtual const std::string& id() const = 0;
+    virtual const MachineInfo& info() const = 0;
+    virtual link::Link& link() = 0;
+    virtual bool alive() const = 0;
+
+    // Once. On any error the machine has been killed. Also starts the periodic clock correction.
+    virtual boost::asio::awaitable<Result<void>> claim(ClaimRequest request) = 0;
+    // What the guest confirmed; empty before claim().
+    virtual const ClaimReply& claimed() const = 0;
+    // A short question to the agent: steps the guest's clock, and shows that the guest answers.
+    virtual boost::asio::awaitable<Result<void>> check(std::chrono::milliseconds timeout) = 0;
+
+    // Ends it in bounded time and frees its process, folder and descriptors. Never fails halfway;
+    // a second call waits for the first.
+    virtual boost::asio::awaitable<void> kill(std::string reason) = 0;
+    // Called once, on the loop, when the machine has ended; at once (posted) if it already has.
+    virtual void on_exit(ExitHandler handler) = 0;
+
+    virtual boost::asio::awaitable<Result<MemoryUsage>> memory_usage() = 0;
+    // The last kilobytes of the guest's console. Guest text, untrusted.
+    virtual boost::asio::awaitable<std::string> console_tail() = 0;
+};
+
+// How anything gets a machine: a driver bound to a template. The machine runs and is not claimed.
+using MachineStarter = std::function<boost::asio::awaitable<Result<std::unique_ptr<Machine>>>()>;
+
+}  // namespace cellblock::vm

@@ -1,0 +1,67 @@
+// A machine that counts: for as long as it lives, and no longer, its Slot is taken.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "vm/machine/machine.h"
+
+namespace cellblock::vm {
+
+// One of machines_max. Given back on destruction.
+class Slot {
+  public:
+    Slot() = default;
+    explicit Slot(std::shared_ptr<std::size_t> count) : count_(std::move(count)) { ++*count_; }
+    Slot(Slot&& other) noexcept : count_(std::exchange(other.count_, nullptr)) {}
+    Slot& operator=(Slot&& other) noexcept {
+        if (this != &other) {
+            give_back();
+            count_ = std::exchange(other.count_, nullptr);
+        }
+        return *this;
+    }
+    ~Slot() { give_back(); }
+    void give_back() {
+        if (count_) --*count_;
+        count_ = nullptr;
+    }
+
+  private:
+    std::shared_ptr<std::size_t> count_;
+};
+
+class CountedMachine final : public Machine {
+  public:
+    CountedMachine(std::unique_ptr<Machine> machine, Slot slot)
+        : slot_(std::make_shared<Slot>(std::move(slot))), machine_(std::move(machine)) {
+        // A machine that has ended costs nothing, however long its owner keeps the object.
+        machine_->on_exit([slot = slot_](const ExitInfo&) { slot->give_back(); });
+    }
+
+    const std::string& id() const override { return machine_->id(); }
+    const MachineInfo& info() const override { return machine_->info(); }
+    link::Link& link() override { return machine_->link(); }
+    bool alive() const override { return machine_->alive(); }
+    boost::asio::awaitable<Result<void>> claim(ClaimRequest request) override {
+        return machine_->claim(std::move(request));
+    }
+    const ClaimReply& claimed() const override { return machine_->claimed(); }
+    boost::asio::awaitable<Result<void>> check(std::chrono::milliseconds timeout) override {
+        return machine_->check(timeout);
+    }
+    boost::asio::awaitable<void> kill(std::string reason) override {
+        return machine_->kill(std::move(reason));
+    }
+    void on_exit(ExitHandler handler) override { machine_->on_exit(std::move(handler)); }
+    boost::asio::awaitable<Result<MemoryUsage>> memory_usage() override {
+        return machine_->memory_usage();
+    }
+    boost::asio::awaitable<std::string> console_tail() override { return machine_->console_tail(); }
+
+  private:
+    std::shared_ptr<Slot> slot_;
+    std::unique_ptr<Machine> machine_;  // destroyed first: its process is gone before the slot is
+};
+
+}  // namespace cellblock::vm

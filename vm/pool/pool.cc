@@ -1,0 +1,306 @@
+#include "vm/pool/pool.h"
+
+#include <algorithm>
+#include <list>
+#include <vector>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "vm/pool/counted_machine.h"
+#include "vm/pool/start_gate.h"
+
+namespace asio = boost::asio;
+
+namespace cellblock::vm {
+namespace {
+
+constexpr auto as_tuple_awaitable = asio::as_tuple(asio::use_awaitable);
+
+void log_failure(std::exception_ptr error) {
+    if (error) log::error("pool_coroutine_failed");
+}
+
+// 0.75 to 1.25 of `time`.
+std::chrono::milliseconds jittered(std::chrono::milliseconds time) {
+    std::uint16_t random = 0;
+    fill_random(&random, sizeof random);
+    return time * 3 / 4 + time * random / 65536 / 2;
+}
+
+struct WarmMachine {
+    std::unique_ptr<Machine> machine;
+    Deadline expires_at;
+
+    WarmMachine() = default;
+};
+
+}  // namespace
+
+struct Pool::State {
+    asio::any_io_executor executor;
+    MachineStarter starter;
+    WarmUp warm_up;
+    PoolOptions options;
+    StartGate gate;
+    asio::steady_timer wake;  // the refill loop sleeps on it
+    std::list<WarmMachine> warm;
+    std::shared_ptr<std::size_t> machines = std::make_shared<std::size_t>(0);
+    std::size_t refilling = 0;  // background starts
+    std::size_t cold_starting = 0;
+    std::size_t failures_in_a_row = 0;
+    std::uint64_t generation = 0;  // of the starter
+    Deadline retry_at;
+    bool running = false;
+    bool stopped = false;
+    PoolStatus counts;
+
+    State(asio::any_io_executor executor_, MachineStarter starter_, WarmUp warm_up_,
+          PoolOptions options_)
+        : executor(executor_),
+          starter(std::move(starter_)),
+          warm_up(std::move(warm_up_)),
+          options(options_),
+          gate(executor_, std::max<std::size_t>(options_.concurrent_starts, 1)),
+          wake(executor_) {}
+
+    void stir() { wake.cancel(); }
+
+    void started(bool success, const std::string& why) {
+        if (success) {
+            failures_in_a_row = 0;
+            counts.last_failure.clear();
+            return;
+        }
+        ++failures_in_a_row;
+        ++counts.start_failures;
+        counts.last_failure = why;
+        const std::size_t doublings = std::min<std::size_t>(failures_in_a_row - 1, 16);
+        const auto wait = std::min(options.backoff_max, options.backoff_min * (1L << doublings));
+        retry_at = std::chrono::steady_clock::now() + jittered(wait);
+        log::warning("pool_start_failed",
+                     {{"why", why}, {"in_a_row", failures_in_a_row}, {"retry_ms", wait.count()}});
+    }
+
+    std::unique_ptr<Machine> pop_warm() {
+        if (warm.empty()) return nullptr;
+        auto machine = std::move(warm.front().machine);  // the oldest: ages stay low
+        warm.pop_front();
+        return machine;
+    }
+
+    using Self = std::shared_ptr<State>;
+    static asio::awaitable<Result<std::unique_ptr<Machine>>> start_one(Self self, Slot slot,
+                                                                       StartGate::Urgency urgency);
+    static asio::awaitable<void> refill_one(Self self, Slot slot);
+    static asio::awaitable<void> refill(Self self);
+    static asio::awaitable<void> end(std::unique_ptr<Machine> machine, std::string why);
+    static void drop_expired(Self self);
+    static asio::awaitable<std::unique_ptr<Machine>> take_warm(Self self, ClaimRequest request);
+};
+
+asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::State::start_one(
+    Self self, Slot slot, StartGate::Urgency urgency) {
+    const auto pass = co_await self->gate.enter(urgency);
+    const MachineStarter start = self->starter;
+    auto machine = co_await start();
+    if (!machine) co_return fail(machine.error());
+    co_return std::make_unique<CountedMachine>(std::move(*machine), std::move(slot));
+}
+
+asio::awaitable<void> Pool::State::end(std::unique_ptr<Machine> machine, std::string why) {
+    co_await machine->kill(std::move(why));
+}
+
+asio::awaitable<void> Pool::State::refill_one(Self self, Slot slot) {
+    const std::uint64_t generation = self->generation;
+    auto machine = co_await start_one(self, std::move(slot), StartGate::Urgency::background);
+    if (machine && self->warm_up) {
+        auto warmed = co_await self->warm_up(**machine);
+        if (!warmed) {
+            co_await (*machine)->kill("its warm-up failed");
+            machine = fail(warmed.error().in("warming up a machine"));
+        }
+    }
+    --self->refilling;
+    self->started(machine.has_value(), machine ? std::string() : machine.error().text());
+    if (machine && (self->stopped || generation != self->generation)) {
+        co_await (*machine)->kill("the pool does not need it any more");
+    } else if (machine && (*machine)->alive()) {
+        WarmMachine entry;
+        entry.machine = std::move(*machine);
+        entry.expires_at = std::chrono::steady_clock::now() + jittered(self->options.age_max);
+        const Machine* which = entry.machine.get();
+        entry.machine->on_exit([weak = std::weak_ptr<State>(self), which](const ExitInfo&) {
+            const auto state = weak.lock();
+            if (!state) return;
+            const auto found =
+                std::find_if(state->warm.begin(), state->warm.end(),
+                             [which](const auto& item) { return item.machine.get() == which; });
+            if (found == state->warm.end()) return;  // taken meanwhile: its owner hears of it
+            // Not destroyed under its own handler's feet.
+            asio::post(state->executor,
+                       [gone = std::shared_ptr<Machine>(std::move(found->machine))] {});
+            state->warm.erase(found);
+            state->stir();
+        });
+        self->warm.push_back(std::move(entry));
+    }
+    self->stir();
+}
+
+void Pool::State::drop_expired(Self self) {
+    const Deadline now = std::chrono::steady_clock::now();
+    for (auto entry = self->warm.begin(); entry != self->warm.end();) {
+        const bool surplus = self->warm.size() > self->options.target;
+        if (!surplus && entry->expires_at > now) {
+            ++entry;
+            continue;
+        }
+        if (!surplus) ++self->counts.expired;
+        asio::co_spawn(self->executor, end(std::move(entry->machine), "it was warm for too long"),
+                       log_failure);
+        entry = self->warm.erase(entry);
+    }
+}
+
+asio::awaitable<void> Pool::State::refill(Self self) {
+    while (!self->stopped) {
+        drop_expired(self);
+        Deadline next = std::chrono::steady_clock::now() + std::chrono::hours(1);
+        for (const auto& entry : self->warm) next = std::min(next, entry.expires_at);
+        const Deadline now = std::chrono::steady_clock::now();
+        // After a failure one start at a time shows whether it works again.
+        const std::size_t at_once =
+            self->failures_in_a_row > 0 ? 1 : self->options.concurrent_starts;
+        while (self->warm.size() + self->refilling < self->options.target &&
+               self->refilling < at_once && *self->machines < self->options.machines_max) {
+            if (now < self->retry_at) {
+                next = std::min(next, self->retry_at);
+                break;
+            }
+            ++self->refilling;
+            asio::co_spawn(self->executor, refill_one(self, Slot(self->machines)), log_failure);
+        }
+        self->wake.expires_at(next);
+        co_await self->wake.async_wait(as_tuple_awaitable);
+    }
+    self->running = false;
+}
+
+Pool::Pool(asio::any_io_executor executor, MachineStarter start, WarmUp warm_up,
+           PoolOptions options)
+    : state_(std::make_shared<State>(std::move(executor), std::move(start), std::move(warm_up),
+                                     options)) {}
+
+Pool::~Pool() {
+    state_->stopped = true;
+    state_->stir();
+    state_->warm.clear();
+}
+
+void Pool::start() {
+    if (state_->running || state_->stopped) return;
+    state_->running = true;
+    asio::co_spawn(state_->executor, State::refill(state_), log_failure);
+}
+
+// A warm machine that answers and could be claimed, or none.
+asio::awaitable<std::unique_ptr<Machine>> Pool::State::take_warm(Self self, ClaimRequest request) {
+    while (auto machine = self->pop_warm()) {
+        self->stir();
+        auto checked = co_await machine->check(self->options.check_timeout);
+        if (checked) {
+            auto claimed = co_await machine->claim(request);
+            if (claimed) co_return std::move(machine);
+            checked = fail(claimed.error());
+        }
+        ++self->counts.check_failures;
+        log::warning("pool_machine_unfit",
+                     {{"id", machine->id()}, {"why", checked.error().text()}});
+        co_await machine->kill("it did not answer when it was to be handed out");
+    }
+    co_return nullptr;
+}
+
+asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::take(ClaimRequest request) {
+    const auto state = state_;
+    if (state->stopped) co_return fail(ErrorCode::unavailable, "the gateway is stopping");
+    auto warm = co_await State::take_warm(state, request);
+    if (warm) {
+        ++state->counts.hits;
+        co_return std::move(warm);
+    }
+    if (*state->machines >= state->options.machines_max) {
+        ++state->counts.refused;
+        co_return fail(
+            ErrorCode::unavailable,
+            "all " + std::to_string(state->options.machines_max) + " machines are in use",
+            "delete a sandbox, try again later, or raise max_machines");
+    }
+    if (state->gate.waiting_urgent() >= state->options.waiting_takes_max) {
+        ++state->counts.refused;
+        co_return fail(ErrorCode::unavailable, "too many machines are waiting to be started",
+                       "try again in some seconds");
+    }
+    ++state->counts.misses;
+    ++state->cold_starting;
+    Slot slot(state->machines);
+    auto machine = co_await State::start_one(state, std::move(slot), StartGate::Urgency::urgent);
+    --state->cold_starting;
+    if (!machine) {
+        ++state->counts.start_failures;
+        state->counts.last_failure = machine.error().text();
+        co_return fail(machine.error().in("starting a machine"));
+    }
+    auto claimed = co_await (*machine)->claim(std::move(request));
+    if (!claimed) co_return fail(claimed.error());
+    co_return std::move(machine);
+}
+
+asio::awaitable<void> Pool::stop() {
+    const auto state = state_;
+    state->stopped = true;
+    state->stir();
+    while (auto machine = state->pop_warm()) {
+        co_await machine->kill("the pool was stopped");
+    }
+}
+
+void Pool::set_target(std::size_t target) {
+    state_->options.target = target;
+    state_->stir();
+}
+
+void Pool::set_starter(MachineStarter start) {
+    state_->starter = std::move(start);
+    ++state_->generation;
+    for (auto& entry : state_->warm) {
+        asio::co_spawn(state_->executor,
+                       State::end(std::move(entry.machine), "its template was replaced"),
+                       log_failure);
+    }
+    state_->warm.clear();
+    state_->stir();
+}
+
+PoolStatus Pool::status() const {
+    PoolStatus status = state_->counts;
+    status.target = state_->options.target;
+    status.machines_max = state_->options.machines_max;
+    status.warm = state_->warm.size();
+    status.starting = state_->refilling + state_->cold_starting;
+    const std::size_t known = status.warm + status.starting;
+    status.taken = *state_->machines > known ? *state_->machines - known : 0;
+    status.breaker_open = state_->failures_in_a_row >= state_->options.breaker_failures;
+    return status;
+}
+
+}  // namespace cellblock::vm

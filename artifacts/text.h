@@ -35,6 +35,14 @@ std::string one_line(std::string_view text, std::size_t max_bytes);
 // As one_line() but keeps \n and \t, and does not cut.
 std::string clean_lines(std::string_view text);
 
+// What a terminal would show in the end: escape sequences go, and of a line that was written over
+// with \r (progress bars) its last state stays.
+std::string settled_text(std::string_view text);
+
+// The beginning and the end of a text within `max_bytes`, cut at line ends where these are near,
+// and between them a line that says how many bytes of `total_bytes` are left out.
+std::string head_and_tail(std::string_view text, std::size_t max_bytes, std::uint64_t total_bytes);
+
 // Columns that the text takes in a terminal: wide East Asian characters and emoji take two,
 // combining marks none.
 std::size_t display_width(std::string_view text);

@@ -142,7 +142,7 @@ class IdentityServer:
                 return
             with connection:
                 try:
-                    connection.settimeout(10.0)
+                    connection.settimeout(2.0)  # a silent client must not keep the next waiting
                     connection.sendall(json.dumps(self._answer(connection)).encode() + b"\n")
                 except Exception:
                     continue  # the agent sees a closed connection and treats it as a failure

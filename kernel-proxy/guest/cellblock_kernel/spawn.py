@@ -31,7 +31,8 @@ SINGLE_THREADED = {
 """What keeps libraries from starting threads while the zygote loads them."""
 
 PRIVATE = (*SINGLE_THREADED, "PYTHONPATH", "NOTIFY_SOCKET", "JPY_PARENT_PID", "MPLBACKEND",
-           "SUDO_USER", "SUDO_UID", "SUDO_GID", "SUDO_COMMAND", "MPLCONFIGDIR")
+           "SUDO_USER", "SUDO_UID", "SUDO_GID", "SUDO_COMMAND", "MPLCONFIGDIR",
+           "PYDEVD_DISABLE_FILE_VALIDATION")
 """Variables of the zygote's that are no business of a kernel."""
 
 

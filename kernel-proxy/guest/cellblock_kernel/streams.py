@@ -59,6 +59,7 @@ class PacedStream(OutStream):
         self._pieces: deque[_Piece] = deque()
         self._pending = 0
         self._prompt = False
+        self._child_text = ""
         self._reading = False
         self._drains_asked = 0
         self._drains_done = 0
@@ -121,12 +122,21 @@ class PacedStream(OutStream):
         return may_wait() and not self.pub_thread.on_own_thread()
 
     def _write_in_child(self, string: str) -> int:
-        """In a process that the user's code forked: the pipe leads to the kernel."""
-        data = memoryview(_encodable(string).encode("utf-8"))
+        """In a process that the user's code forked: the pipe leads to the kernel. Whole lines go
+        in one write, so that the lines of several children do not mix."""
+        self._child_text += string
+        end = len(self._child_text)
+        if self.name == "stdout" and end < PIECE:
+            end = self._child_text.rfind("\n") + 1
+        self._send_child_text(end)
+        return len(string)
+
+    def _send_child_text(self, end: int) -> None:
+        text, self._child_text = self._child_text[:end], self._child_text[end:]
+        data = memoryview(_encodable(text).encode("utf-8"))
         fd = self._original_stdstream_fd if self._should_watch else self.fileno()
         while data:
             data = data[os.write(fd, data) :]
-        return len(string)
 
     def fileno(self) -> int:
         """The captured descriptor: what a child process writes to it is shown as well."""
@@ -139,7 +149,10 @@ class PacedStream(OutStream):
     def flush(self) -> None:
         """Return when all that was written so far, by whatever means, is on its way."""
         thread = self.pub_thread
-        if thread is None or not self._is_master_process():
+        if thread is None:
+            return
+        if not self._is_master_process():
+            self._send_child_text(len(self._child_text))
             return
         if thread.on_own_thread() or not thread.running:
             self._flush()

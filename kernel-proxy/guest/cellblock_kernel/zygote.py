@@ -201,6 +201,7 @@ def _load_libraries(uid: int, gid: int, home: str, also: list[str]) -> None:
 
     gc.disable()
     os.environ.update(spawn.SINGLE_THREADED)
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or debugpy prints a warning at import
     if home:
         os.environ["HOME"] = home
     root = os.geteuid() == 0 and uid != 0

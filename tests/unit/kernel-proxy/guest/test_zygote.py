@@ -1,4 +1,4 @@
-"""The fork server: what a child is, how errors come back, and that nothing a kernel does hurts it."""
+"""The fork server: what a child is, how errors come back, and that no kernel can hurt it."""
 
 from __future__ import annotations
 

@@ -39,6 +39,42 @@ inline constexpr std::size_t kernel_message_frames_max = 64;
 static_assert(link_frame_payload_max_bytes <= link_stream_window_bytes);
 static_assert(link_stream_window_bytes < link_unacknowledged_max_bytes);
 
+// --- vm/agent ----------------------------------------------------------------------------------
+// What waits in the agent per kernel and channel on its way to the host; then the kernel is paced.
+inline constexpr std::size_t agent_inbox_max_bytes = 1 * MiB;
+// ... and on its way to the kernel; then the host's stream is.
+inline constexpr std::size_t agent_outbox_max_bytes = 8 * MiB;
+// Messages that ZeroMQ itself holds: a kernel's output is cut into 256 KiB, so 4 MiB on iopub.
+inline constexpr int agent_iopub_high_water_mark = 16;
+inline constexpr int agent_reply_high_water_mark = 64;
+// One frame past this breaks the connection to the kernel instead of being received and dropped.
+inline constexpr std::size_t agent_zmq_frame_max_bytes = 256 * MiB;
+static_assert(agent_zmq_frame_max_bytes > kernel_message_max_bytes);
+// Processes and threads: a fork bomb ends at its own wall, and another kernel still starts.
+inline constexpr int agent_kernel_pids_max = 512;
+inline constexpr int agent_sandbox_pids_max = 1024;
+inline constexpr std::size_t agent_kernels_max = 32;
+inline constexpr std::size_t agent_memory_limit_min_bytes = 64 * MiB;
+inline constexpr std::size_t agent_events_queued_max = 256;
+// File transfers: what is read at once, what may be dirty, what one listing may hold (a reply of
+// 1 MiB: some 200 bytes an entry, and its names).
+inline constexpr std::size_t agent_list_paths_max_bytes = 384 * KiB;
+inline constexpr std::size_t agent_file_piece_bytes = 256 * KiB;
+inline constexpr std::size_t agent_file_flush_bytes = 32 * MiB;
+inline constexpr std::size_t agent_list_entries_max = 2000;
+// Starting: without KVM ipykernel takes half a minute the plain way, and a zygote's imports a
+// minute.
+inline constexpr seconds agent_zygote_start_timeout{180};
+inline constexpr seconds agent_zygote_fork_timeout{30};
+inline constexpr seconds agent_kernel_start_timeout{300};
+inline constexpr seconds agent_template_timeout{600};
+// Ending: shutdown_request gets this long, then SIGKILL; that long until all is reaped.
+inline constexpr milliseconds agent_kernel_stop_grace{2000};
+inline constexpr milliseconds agent_kernel_kill_wait{10'000};
+// A dead kernel's last messages are still in its sockets.
+inline constexpr milliseconds agent_kernel_last_words{100};
+inline constexpr milliseconds agent_reseed_timeout{10'000};
+
 // --- base --------------------------------------------------------------------------------------
 // Threads for what blocks (SQLite, fsync, hashing): two keep a slow disk from stopping everything.
 inline constexpr std::size_t worker_threads = 2;

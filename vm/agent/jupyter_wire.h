@@ -1,0 +1,43 @@
+// As much of the Jupyter wire protocol as the agent needs: it relays frames and asks one question
+// of its own ("are you there?"). Kernels in the guest run with an empty key, so nothing is signed.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "vm/agent/zmq_channel.h"
+
+namespace cellblock::vm::agent {
+
+// [<IDS|MSG>, signature, header, parent_header, metadata, content, buffers...] as DEALER sends it.
+Multipart make_request(std::string_view session, std::string_view message_id, std::string_view type,
+                       const Json& content);
+
+// Where the header is in what a socket received (iopub has a topic first); nothing when the message
+// has no delimiter or fewer than four frames after the signature.
+std::optional<std::size_t> header_index(const Multipart& message);
+
+inline std::string_view text_of(const zmq::message_t& part) {
+    return {part.data<char>(), part.size()};
+}
+
+// Whether the parent header is of `session`. A substring is enough: session ids are random.
+bool answers_session(const Multipart& message, std::string_view session);
+
+// The sockets of one kernel process: "ipc://<dir>/k-1" and so on.
+struct KernelEndpoints {
+    std::string shell, iopub, stdin_, control;
+};
+
+// Writes the connection file of a kernel whose sockets are in `dir`; owned by the kernel's user.
+Result<KernelEndpoints> write_connection_file(const std::filesystem::path& dir,
+                                              std::string_view kernel_name, uid_t uid, gid_t gid);
+inline std::filesystem::path connection_file(const std::filesystem::path& dir) {
+    return dir / "connection.json";
+}
+
+}  // namespace cellblock::vm::agent

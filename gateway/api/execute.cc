@@ -85,9 +85,8 @@ asio::awaitable<Result<void>> send_document(Execution& execution, Recorder& reco
             document.add(line);
             ended = ended || is_end(line);
         }
-        document.add_displays(recorder.displays());
     }
-    const std::string text = document.render(budget_bytes);
+    const std::string text = document.render(recorder, budget_bytes);
     co_return co_await writer.send(200, "text/markdown; charset=utf-8", text);
 }
 

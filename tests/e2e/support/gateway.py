@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -84,14 +85,14 @@ class Gateway:
         text = b""
         deadline = time.monotonic() + START_TIMEOUT_S
         with os.fdopen(read_end, "rb", buffering=0) as pipe:
-            while b"URL=" not in text or not text.endswith(b"\n"):
+            while b"http" not in text or not text.endswith(b"\n"):
                 left = deadline - time.monotonic()
                 readable, _, _ = select.select([pipe], [], [], max(left, 0))
                 chunk = pipe.read(4096) if readable else b""
                 if not chunk:
                     raise AssertionError(f"the gateway did not get ready:\n{self.log()}")
                 text += chunk
-        return text.decode().split("URL=")[1].split()[0].rstrip("/")
+        return re.search(r"https?://[^\s/]+", text.decode()).group()
 
     def log(self) -> str:
         return self.log_path.read_text(errors="replace")[-20_000:]

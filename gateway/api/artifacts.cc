@@ -1,0 +1,108 @@
+// GET /artifacts/{id}: what a cell showed, with ranges, validators and headers that make it
+// harmless in a browser. GET /artifacts?execution_id&sandbox_id&limit&offset lists, newest first;
+// DELETE removes.
+#include "artifacts/serving.h"
+#include "artifacts/store.h"
+#include "base/ids.h"
+#include "gateway/api/services.h"
+#include "gateway/http/router.h"
+
+namespace cellblock::gateway::api {
+
+namespace asio = boost::asio;
+using http::Request;
+using http::ResponseWriter;
+
+namespace {
+
+Result<std::string> artifact_id(const Request& request) {
+    const std::string& id = request.param("id");
+    if (!is_valid_id(id))
+        return fail(ErrorCode::not_found, "artifact \"" + id + "\" was not found");
+    return id;
+}
+
+// Somebody else's artifact looks exactly like one that does not exist.
+Result<void> check_owner(const artifacts::Artifact& artifact, const Request& request) {
+    if (artifact.info.tenant == request.tenant()) return {};
+    return fail(ErrorCode::not_found, "artifact \"" + artifact.id + "\" was not found");
+}
+
+asio::awaitable<Result<void>> get_artifact(Services& services, Request& request,
+                                           ResponseWriter& writer) {
+    CB_CO_TRY_ASSIGN(id, artifact_id(request));
+    auto open = [&store = services.store, id] { return store.open_content(id); };
+    CB_CO_TRY_ASSIGN(opened, co_await services.workers.run(std::move(open)));
+    CB_CO_TRY(check_owner(opened.artifact, request));
+    http::FileBody body;
+    for (const auto& [name, value] : artifacts::content_headers(opened.artifact)) {
+        // These two belong to the answer's framing, which send_file() decides.
+        if (name == "Content-Type") {
+            body.content_type = value;
+        } else if (name == "ETag") {
+            body.etag = value;
+        } else if (name != "Accept-Ranges") {
+            writer.headers().set(name, value);
+        }
+    }
+    body.size = opened.artifact.size_bytes;
+    body.fd = std::move(opened.fd);
+    co_return co_await writer.send_file(std::move(body));
+}
+
+Result<std::size_t> number_in_query(const Request& request, std::string_view name,
+                                    std::size_t fallback) {
+    const auto text = request.query().get(name);
+    if (!text) return fallback;
+    if (text->empty() || text->size() > 9 ||
+        text->find_first_not_of("0123456789") != std::string::npos) {
+        return fail(ErrorCode::invalid_argument,
+                    "'" + std::string(name) + "' must be a whole number");
+    }
+    return static_cast<std::size_t>(std::stoul(*text));
+}
+
+asio::awaitable<Result<void>> list_artifacts(Services& services, Request& request,
+                                             ResponseWriter& writer) {
+    artifacts::ListQuery query;
+    query.tenant = request.tenant();
+    query.execution_id = request.query().get("execution_id").value_or("");
+    query.sandbox_id = request.query().get("sandbox_id").value_or("");
+    CB_CO_TRY_ASSIGN(limit, number_in_query(request, "limit", 100));
+    CB_CO_TRY_ASSIGN(offset, number_in_query(request, "offset", 0));
+    query.limit = std::min(limit, limits::artifact_list_max);
+    query.offset = offset;
+    auto list = [&store = services.store, query] { return store.list(query); };
+    CB_CO_TRY_ASSIGN(found, co_await services.workers.run(std::move(list)));
+    Json body = Json::array();
+    for (const artifacts::Artifact& artifact : found) body.push_back(artifacts::to_json(artifact));
+    co_return co_await writer.send_json(200, body);
+}
+
+asio::awaitable<Result<void>> delete_artifact(Services& services, Request& request,
+                                              ResponseWriter& writer) {
+    CB_CO_TRY_ASSIGN(id, artifact_id(request));
+    auto get = [&store = services.store, id] { return store.get(id); };
+    CB_CO_TRY_ASSIGN(artifact, co_await services.workers.run(std::move(get)));
+    CB_CO_TRY(check_owner(artifact, request));
+    auto remove = [&store = services.store, id] { return store.remove(id); };
+    CB_CO_TRY(co_await services.workers.run(std::move(remove)));
+    co_return co_await writer.send_empty(204);
+}
+
+}  // namespace
+
+void add_artifact_routes(http::Router& router, Services& services) {
+    const http::RouteOptions options;
+    const auto add = [&](std::string_view method, std::string_view pattern, auto handler) {
+        router.add(method, pattern, options,
+                   [&services, handler](Request& request, ResponseWriter& writer) {
+                       return handler(services, request, writer);
+                   });
+    };
+    add("GET", "/artifacts", list_artifacts);
+    add("GET", "/artifacts/{id}", get_artifact);
+    add("DELETE", "/artifacts/{id}", delete_artifact);
+}
+
+}  // namespace cellblock::gateway::api

@@ -72,7 +72,9 @@ asio::awaitable<Result<void>> put_file(Services& services, Request& request,
         // A write that fails early (a full disk) has its reason in the agent's answer.
         if (!co_await stream->write(*chunk)) break;
     }
-    if (!stream->error()) CB_CO_TRY(co_await stream->finish());
+    if (!stream->error()) {
+        CB_CO_TRY(co_await stream->finish());
+    }
     CB_CO_TRY_ASSIGN(size, co_await guest_file_written(stream));
     const Json body = {{"path", path}, {"size", size}};
     co_return co_await writer.send_json(201, body);

@@ -97,7 +97,7 @@ asio::awaitable<Result<SandboxPointer>> SandboxManager::default_sandbox() {
 std::vector<SandboxPointer> SandboxManager::list() const {
     std::vector<SandboxPointer> all;
     for (const auto& [id, sandbox] : sandboxes_) all.push_back(sandbox);
-    std::stable_sort(all.begin(), all.end(), [](const SandboxPointer& a, const SandboxPointer& b) {
+    std::sort(all.begin(), all.end(), [](const SandboxPointer& a, const SandboxPointer& b) {
         return a->started_at() < b->started_at();
     });
     return all;

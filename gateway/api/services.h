@@ -22,6 +22,10 @@ struct Services {
     artifacts::Store& store;
     WorkerPool& workers;
     metrics::Registry& metrics;
+    // What a sandbox gets unless its creator asks for something else.
+    SandboxSpec sandbox_defaults;
+    // Given to those who create a sandbox: E2B's clients send it back with data-plane calls.
+    std::string access_token;
 };
 
 // One function a family; each adds its routes.

@@ -66,7 +66,7 @@ void Gateway::announce(const std::string& token) {
     std::fprintf(stdout, "Cellblock is ready at %s/?token=%s\n", url.c_str(), token.c_str());
     std::fflush(stdout);
     if (ready_fd_ >= 0) {
-        const auto told = write_all(ready_fd_, "READY=1\nURL=" + url + "\n");
+        const auto told = write_all(ready_fd_, "ready " + url + "\n");
         if (!told) log::warning("ready_fd_failed", {{"error", told.error().text()}});
         ::close(std::exchange(ready_fd_, -1));
     }

@@ -20,7 +20,7 @@ namespace cellblock::gateway::cli {
 
 class Gateway {
   public:
-    // `ready_fd`: gets "READY=1\nURL=...\n" and is closed once requests are served; -1: none.
+    // `ready_fd`: gets "ready URL\n" and is closed once requests are served; -1: none.
     Gateway(config::Config config, int ready_fd);
     ~Gateway();
 

@@ -23,6 +23,8 @@ int main(int argc, char** argv) {
         "\"cellblock COMMAND --help\" explains a command.");
     cli::Run run;
     cli::add_serve(app, run);
+    cli::add_exec(app, run);
+    cli::add_ps(app, run);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -32,7 +32,7 @@ void add_serve(CLI::App& app, Run& run) {
     arguments->flags.add_to(*command);
     command
         ->add_option("--ready-fd", arguments->ready_fd,
-                     "File descriptor that gets \"READY=1\" and the URL once requests are served.")
+                     "File descriptor that gets the line \"ready URL\" once requests are served.")
         ->type_name("FD");
     command->footer(
         "Each flag can also stand in the configuration file or the environment; flags win.\n"

@@ -275,7 +275,7 @@ asio::awaitable<Result<void>> Connection::answer_options(Request& request, Respo
 asio::awaitable<bool> Connection::drain(Request& request, const ResponseWriter& writer) {
     if (request.body().at_end()) co_return true;
     if (writer.must_close() || request.body().awaiting_continue()) {
-        must_linger_ = true;
+        must_linger_ = must_linger_ || !request.body().failed();
         co_return false;
     }
     std::size_t dropped = 0;

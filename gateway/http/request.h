@@ -36,6 +36,8 @@ class BodyReader {
     boost::asio::awaitable<Result<Bytes>> read_some();
 
     bool at_end() const { return parser_.done(); }
+    // It broke off, or went over a limit: nothing more can be read.
+    bool failed() const { return failed_; }
     std::uint64_t bytes_read() const { return bytes_read_; }
     // An unread rest that the client may still be sending after it asked first and got no
     // "100 Continue".

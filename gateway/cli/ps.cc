@@ -1,0 +1,99 @@
+// `cellblock ps`: the sandboxes of the running gateway.
+#include <algorithm>
+#include <cstdio>
+
+#include "base/limits.h"
+#include "gateway/cli/command.h"
+#include "gateway/cli/http_client.h"
+#include "gateway/http/uri.h"
+
+namespace cellblock::gateway::cli {
+namespace {
+
+struct PsArguments {
+    ConfigFlags flags;
+    bool json = false;
+};
+
+Result<Json> all_sandboxes(HttpClient& client) {
+    Json all = Json::array();
+    std::string token;
+    do {
+        HttpCall call;
+        call.path = "/v2/sandboxes?order=asc&limit=100&nextToken=" + http::percent_encode(token);
+        CB_TRY_ASSIGN(reply, client.expect_success(call));
+        const JsonLimits bounds{limits::http_json_body_max_bytes};
+        CB_TRY_ASSIGN(page, parse_json(reply.body, bounds, "the gateway's answer"));
+        if (!page.is_array()) return fail(ErrorCode::io, "the gateway's answer is no list");
+        for (Json& sandbox : page) all.push_back(std::move(sandbox));
+        token = reply.headers["x-next-token"];
+    } while (!token.empty());
+    return all;
+}
+
+std::string text_of(const Json& sandbox, const char* field) {
+    const Json value = sandbox.value(field, Json());
+    if (value.is_string()) return value.get<std::string>();
+    return value.is_null() ? std::string() : value.dump();
+}
+
+void print_table(const Json& sandboxes) {
+    const std::vector<std::pair<const char*, const char*>> columns = {
+        {"SANDBOX", "sandboxID"}, {"TEMPLATE", "templateID"}, {"STATE", "state"},
+        {"STARTED", "startedAt"}, {"ENDS", "endAt"},          {"MEMORY_MIB", "memoryMB"},
+        {"METADATA", "metadata"}};
+    std::vector<std::vector<std::string>> rows(1);
+    for (const auto& [title, field] : columns) rows[0].emplace_back(title);
+    for (const Json& sandbox : sandboxes) {
+        std::vector<std::string> row;
+        for (const auto& [title, field] : columns) row.push_back(text_of(sandbox, field));
+        rows.push_back(std::move(row));
+    }
+    std::vector<std::size_t> widths(columns.size());
+    for (const auto& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line += row[i];
+            if (i + 1 < row.size()) line += std::string(widths[i] - row[i].size() + 2, ' ');
+        }
+        std::printf("%s\n", line.c_str());
+    }
+}
+
+int ps(const PsArguments& arguments) {
+    auto config = arguments.flags.load();
+    if (!config) return report(config.error());
+    auto client = HttpClient::for_gateway(*config);
+    if (!client) return report(client.error());
+    const auto sandboxes = all_sandboxes(*client);
+    if (!sandboxes) return report(sandboxes.error());
+    if (arguments.json) {
+        std::printf("%s\n", dump_ascii(*sandboxes).c_str());
+    } else if (sandboxes->empty()) {
+        std::printf("No sandboxes are running.\n");
+    } else {
+        print_table(*sandboxes);
+    }
+    return exit_success;
+}
+
+}  // namespace
+
+void add_ps(CLI::App& app, Run& run) {
+    auto arguments = std::make_shared<PsArguments>();
+    CLI::App* command = app.add_subcommand("ps", "List the sandboxes of the running gateway.");
+    command->add_flag("--json", arguments->json, "Print the list as JSON.");
+    arguments->flags.add_to(*command, {"listen", "state_dir", "token_file"});
+    command->footer(
+        "The gateway is found by CELLBLOCK_URL, else by --listen and the configuration; its token\n"
+        "by CELLBLOCK_TOKEN, else in the token file.\n"
+        "Examples:\n"
+        "  cellblock ps\n"
+        "  CELLBLOCK_URL=https://box.example.org cellblock ps --json");
+    command->callback([arguments, &run] { run = [arguments] { return ps(*arguments); }; });
+}
+
+}  // namespace cellblock::gateway::cli

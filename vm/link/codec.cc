@@ -147,7 +147,6 @@ Result<OpenView> decode_open(ByteView payload) {
     if (payload.empty()) return malformed("OPEN");
     OpenView open;
     open.kind = static_cast<StreamKind>(payload[0]);
-    if (to_string(open.kind) == "unknown") return malformed("OPEN");
     open.params = as_text(payload.subspan(1));
     return open;
 }

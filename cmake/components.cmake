@@ -18,7 +18,6 @@ function(cellblock_test)
   cmake_parse_arguments(arg "" "NAME" "SOURCES;LINKS" ${ARGN})
   add_executable(unit-${arg_NAME} ${arg_SOURCES} ${CMAKE_SOURCE_DIR}/tests/unit/main.cc)
   target_link_libraries(unit-${arg_NAME} PRIVATE ${arg_LINKS} doctest::doctest)
-  target_compile_definitions(unit-${arg_NAME} PRIVATE CELLBLOCK_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   add_test(NAME unit-${arg_NAME} COMMAND unit-${arg_NAME})
 endfunction()
 

@@ -23,8 +23,8 @@ inline constexpr std::size_t link_stream_window_bytes = 256 * KiB;
 inline constexpr std::size_t link_unacknowledged_max_bytes = 8 * MiB;
 // Streams open at once in one VM: kernels, calls and file transfers of one sandbox.
 inline constexpr std::size_t link_streams_max = 1024;
-// Frames that open, reset and credit streams, sent and not acknowledged: an honest peer has some per
-// stream. At this number nothing more is opened; at twice it the guest is at fault.
+// Frames that open, reset and credit streams, sent and not acknowledged: an honest peer has some
+// per stream. At this number nothing more is opened; at twice it the guest is at fault.
 inline constexpr std::size_t link_control_backlog_max = 8 * link_streams_max;
 // OPEN's parameters and a call's request or reply.
 inline constexpr std::size_t link_params_max_bytes = 64 * KiB;
@@ -187,8 +187,8 @@ inline constexpr std::size_t chart_list_max = 10'000;  // ticks, categories, leg
 // by a language model and by screen readers.
 inline constexpr std::size_t chart_description_max_bytes = 4 * KiB;
 // --- gateway/http --------------------------------------------------------------------------------
-// A request head. Cookies and signed URLs stay below 8 KiB; 16 leaves room and fits two pages' worth
-// of buffer per connection.
+// A request head. Cookies and signed URLs stay below 8 KiB; 16 leaves room and fits two pages'
+// worth of buffer per connection.
 inline constexpr std::size_t http_head_max_bytes = 16 * KiB;
 inline constexpr std::size_t http_target_max_bytes = 8 * KiB;
 inline constexpr std::size_t http_header_fields_max = 100;
@@ -210,8 +210,8 @@ inline constexpr std::size_t http_connections_max = 4096;
 inline constexpr std::size_t http_json_body_max_bytes = 16 * MiB;
 // Uploaded files: streamed, so the limit is about disks and not about memory.
 inline constexpr std::size_t http_upload_max_bytes = 1 * GiB;
-// What is still read, and dropped, of a body that was refused or not wanted, so that the client gets
-// to read the answer instead of a reset connection.
+// What is still read, and dropped, of a body that was refused or not wanted, so that the client
+// gets to read the answer instead of a reset connection.
 inline constexpr std::size_t http_linger_max_bytes = 1 * GiB;
 inline constexpr seconds http_linger_timeout{20};
 // Less than this left of an unread body: read it and keep the connection.
@@ -229,7 +229,8 @@ inline constexpr std::size_t qmp_line_max_bytes = 1 * MiB;
 inline constexpr milliseconds qmp_command_timeout{5000};
 // A jailed QEMU greets after 60 ms on a quiet host; many starting at once on two cores need more.
 inline constexpr seconds qemu_start_timeout{20};
-// The guest's console lives in QEMU as a ring of this size (a power of two), however much it prints.
+// The guest's console lives in QEMU as a ring of this size (a power of two), however much it
+// prints.
 inline constexpr std::size_t console_ring_bytes = 64 * KiB;
 inline constexpr std::size_t console_tail_bytes = 4 * KiB;
 // Files that QEMU may write: its own messages and device state (13 KB measured).
@@ -252,9 +253,15 @@ inline constexpr seconds machine_claim_timeout{30};
 // The kernel kills at once; past this the process is in an uninterruptible wait and is left to it.
 inline constexpr seconds machine_kill_timeout{5};
 inline constexpr seconds machine_clock_interval{30};
-// Template build under TCG: 53 s on a quiet host. The first output must come soon, or the guest hangs.
-inline constexpr seconds template_boot_timeout{240};
-inline constexpr seconds template_prepare_timeout{420};
+// Streams that a guest opens before anybody owns its machine (one: its events), and kernels that a
+// claim reports.
+inline constexpr std::size_t machine_early_streams_max = 8;
+inline constexpr std::size_t claimed_kernels_max = 64;
+// Template build under TCG: 15 s to the agent's hello and 40 s of warm-up on a quiet host, ten
+// times that on one with a load of ten per core. The first attempt gets a third of the boot's time,
+// because a guest that hangs does so early.
+inline constexpr seconds template_boot_timeout{420};
+inline constexpr seconds template_prepare_timeout{900};
 inline constexpr int template_build_attempts = 3;
 // Manifests of templates and machines.
 inline constexpr std::size_t manifest_max_bytes = 64 * KiB;

@@ -69,7 +69,7 @@ void Sandbox::listen_to_guest() {
             if (context->kernel->spec().guest_id == guest_id) context->kernel->on_died(death);
         }
     };
-    machine_->link().on_stream([executor = executor_, handlers](vm::link::StreamPtr stream) {
+    machine_->on_stream([executor = executor_, handlers](vm::link::StreamPtr stream) {
         if (stream->kind() != vm::link::StreamKind::events) {
             stream->reset(Error(ErrorCode::not_supported, "the host offers no such stream"));
             return;

@@ -26,7 +26,8 @@
 
 namespace cellblock::vm::link {
 class Link;
-}
+class Stream;
+}  // namespace cellblock::vm::link
 
 namespace cellblock::vm {
 
@@ -102,6 +103,7 @@ struct MemoryUsage {
 class Machine {
   public:
     using ExitHandler = std::function<void(const ExitInfo&)>;
+    using StreamHandler = std::function<void(std::shared_ptr<link::Stream>)>;
 
     virtual ~Machine() = default;
 
@@ -109,6 +111,9 @@ class Machine {
     virtual const MachineInfo& info() const = 0;
     virtual link::Link& link() = 0;
     virtual bool alive() const = 0;
+    // Streams that the guest opens, among them those it opened before there was a handler (the link
+    // runs from the start, and the agent opens `events` at once). Use this, not link().on_stream().
+    virtual void on_stream(StreamHandler handler) = 0;
 
     // Once. On any error the machine has been killed. Also starts the periodic clock correction.
     virtual boost::asio::awaitable<Result<void>> claim(ClaimRequest request) = 0;

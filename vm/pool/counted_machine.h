@@ -43,6 +43,7 @@ class CountedMachine final : public Machine {
     const MachineInfo& info() const override { return machine_->info(); }
     link::Link& link() override { return machine_->link(); }
     bool alive() const override { return machine_->alive(); }
+    void on_stream(StreamHandler handler) override { machine_->on_stream(std::move(handler)); }
     boost::asio::awaitable<Result<void>> claim(ClaimRequest request) override {
         return machine_->claim(std::move(request));
     }

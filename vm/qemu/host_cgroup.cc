@@ -26,7 +26,9 @@ Result<void> write_value(const fs::path& file, const std::string& value) {
 }
 
 bool make_group(const fs::path& folder) {
-    return ::mkdir(folder.c_str(), 0755) == 0 || errno == EEXIST;
+    if (::mkdir(folder.c_str(), 0755) == 0) return true;
+    // It may be root's, from an earlier gateway.
+    return errno == EEXIST && ::access(folder.c_str(), W_OK) == 0;
 }
 
 bool has_controller(const fs::path& file, const std::string& name) {

@@ -80,6 +80,9 @@ void add_bubblewrap(std::vector<std::string>& arguments, const JailOptions& opti
     }
     // Nothing below the new root can be written but /dev/shm's tmpfs, which QEMU's fsize bounds.
     add(arguments, {"--remount-ro", "/"});
+    if (options.lifetime == JailOptions::Lifetime::with_parent) {
+        add(arguments, {"--die-with-parent"});
+    }
     if (options.info_fd >= 0) add(arguments, {"--info-fd", std::to_string(options.info_fd)});
     add(arguments, {"--"});
 }

@@ -26,6 +26,9 @@ struct JailOptions {
     std::uint64_t address_space_bytes = 0;
     // bubblewrap writes the jailed process's id there, as JSON.
     int info_fd = -1;
+    // A template's boot is of no use without its builder; a sandbox outlives its gateway.
+    enum class Lifetime { own, with_parent };
+    Lifetime lifetime = Lifetime::own;
 
     JailOptions() = default;
 };

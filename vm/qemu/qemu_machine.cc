@@ -12,12 +12,12 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "base/base64.h"
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "vm/link/call.h"
 #include "vm/link/link.h"
+#include "vm/qemu/claim.h"
 
 namespace asio = boost::asio;
 
@@ -52,6 +52,8 @@ struct QemuMachine::Core {
     bool claim_started = false;
     ClaimReply reply;
     std::vector<ExitHandler> handlers;
+    StreamHandler on_stream;
+    std::vector<link::StreamPtr> early_streams;  // opened by the guest before on_stream was set
 
     Core(asio::any_io_executor executor_, WorkerPool& workers_, std::string id_)
         : executor(executor_),
@@ -67,6 +69,15 @@ struct QemuMachine::Core {
         exit.emplace();
         exit->reason = reason;
         exit->text = std::move(text);
+    }
+
+    // Dropping the pointer refuses the stream.
+    void accept(link::StreamPtr stream) {
+        if (on_stream) {
+            on_stream(std::move(stream));
+        } else if (early_streams.size() < limits::machine_early_streams_max) {
+            early_streams.push_back(std::move(stream));
+        }
     }
 
     static void handle_event(const std::weak_ptr<Core>& weak, const QmpEvent& event);
@@ -243,6 +254,10 @@ asio::awaitable<Result<std::unique_ptr<Machine>>> QemuMachine::clone(std::shared
     core->info.pid = core->process->pid();
     asio::co_spawn(executor, Core::supervise(core), log_failure);
     std::unique_ptr<Machine> machine(new QemuMachine(core));  // from here on, dropping it kills
+    core->link->on_stream([weak = std::weak_ptr<Core>(core)](link::StreamPtr stream) {
+        const auto self = weak.lock();
+        if (self) self->accept(std::move(stream));
+    });
 
     auto restored = co_await Core::restore(core, source.device_state->get());
     if (!restored) {
@@ -277,46 +292,15 @@ link::Link& QemuMachine::link() {
 bool QemuMachine::alive() const {
     return !core_->gone && !core_->exit;
 }
+void QemuMachine::on_stream(StreamHandler handler) {
+    core_->on_stream = std::move(handler);
+    const auto early = std::move(core_->early_streams);
+    core_->early_streams.clear();
+    for (const link::StreamPtr& stream : early) core_->on_stream(stream);
+}
 const ClaimReply& QemuMachine::claimed() const {
     return core_->reply;
 }
-
-namespace {
-
-Json claim_parameters(const ClaimRequest& request) {
-    Bytes entropy(128);
-    fill_random(entropy.data(), entropy.size());
-    return {{"generation", wall_clock_ns()},
-            {"wall_clock_ns", wall_clock_ns()},
-            {"entropy_base64", base64_encode(entropy)},
-            {"hostname", request.hostname},
-            {"memory_limit_bytes", request.memory_limit_bytes},
-            {"env", request.environment},
-            {"cwd", request.working_directory}};
-}
-
-ClaimReply claim_reply(const Json& result) {
-    ClaimReply reply;
-    const auto error_ns = optional_integer(result, "clock_error_ns");
-    if (error_ns) reply.clock_error_ns = error_ns->value_or(0);
-    const auto kernels = result.find("kernels");
-    if (kernels == result.end() || !kernels->is_array()) return reply;
-    for (const Json& entry : *kernels) {
-        if (!entry.is_object() || reply.kernels.size() >= 64) continue;
-        ClaimedKernel kernel;
-        const auto id = optional_string(entry, "kernel_id");
-        const auto name = optional_string(entry, "name");
-        const auto pid = optional_integer(entry, "pid");
-        if (!id || !id->has_value() || !is_valid_id(**id)) continue;
-        kernel.kernel_id = **id;
-        kernel.name = name ? name->value_or("") : "";
-        kernel.pid = pid ? pid->value_or(0) : 0;
-        reply.kernels.push_back(std::move(kernel));
-    }
-    return reply;
-}
-
-}  // namespace
 
 asio::awaitable<Result<void>> QemuMachine::claim(ClaimRequest request) {
     const auto core = core_;

@@ -43,6 +43,7 @@ class QemuMachine final : public Machine {
     const MachineInfo& info() const override;
     link::Link& link() override;
     bool alive() const override;
+    void on_stream(StreamHandler handler) override;
     boost::asio::awaitable<Result<void>> claim(ClaimRequest request) override;
     const ClaimReply& claimed() const override;
     boost::asio::awaitable<Result<void>> check(std::chrono::milliseconds timeout) override;

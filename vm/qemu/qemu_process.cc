@@ -102,6 +102,8 @@ Result<void> QemuProcess::spawn(asio::any_io_executor executor, const QemuLaunch
     jail.kvm_gid = host_->kvm_gid;
     jail.address_space_bytes = launch.hardware.ram_bytes + limits::qemu_address_space_slack_bytes;
     jail.info_fd = info_write.get();
+    jail.lifetime = launch.start == QemuStart::boot ? JailOptions::Lifetime::with_parent
+                                                    : JailOptions::Lifetime::own;
 
     SpawnOptions options(jail_arguments(
         jail, qemu_arguments(launch.hardware, descriptors, launch.start, launch.id)));

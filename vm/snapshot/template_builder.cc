@@ -108,6 +108,7 @@ struct Attempt {
     std::unique_ptr<QemuProcess> process;
     link::Link link;
     bool over = false;
+    bool stopping = false;  // the next STOP is ours
 
     explicit Attempt(const asio::any_io_executor& executor)
         : link(executor, link::Role::host, link::LinkOptions()) {}
@@ -142,6 +143,8 @@ void on_boot_event(const std::weak_ptr<Attempt>& weak, const QmpEvent& event) {
     if (!attempt) return;
     if (event.name == "SHUTDOWN" || event.name == "GUEST_PANICKED") {
         attempt->link.close(Error(ErrorCode::io, "the guest shut down instead of starting"));
+    } else if (event.name == "STOP" && !attempt->stopping) {
+        attempt->link.close(Error(ErrorCode::io, "QEMU could not go on running the guest"));
     }
 }
 
@@ -174,6 +177,7 @@ asio::awaitable<Result<std::string>> warm_up_and_save(std::shared_ptr<Attempt> a
                                         limits::template_prepare_timeout);
     if (!prepared) co_return fail(prepared.error().in("warming up the guest"));
     ticker->step("saving the template", 0.85, 1.0, 4);
+    attempt->stopping = true;
     auto stopped = co_await attempt->process->command("stop");
     if (!stopped) co_return fail(stopped.error());
     attempt->link.close(Error(ErrorCode::cancelled, "the template is being saved"));

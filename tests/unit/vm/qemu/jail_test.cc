@@ -70,6 +70,13 @@ TEST_CASE("the KVM device and its group come with the KVM accelerator only") {
     CHECK(has(jail_arguments(options, {"qemu"}), "--groups=106"));
 }
 
+TEST_CASE("only a template's boot dies with its builder") {
+    JailOptions options;
+    CHECK_FALSE(has(jail_arguments(options, {"qemu"}), "--die-with-parent"));
+    options.lifetime = JailOptions::Lifetime::with_parent;
+    CHECK(has(jail_arguments(options, {"qemu"}), "--die-with-parent"));
+}
+
 TEST_CASE("two VMs never get one uid") {
     if (::geteuid() != 0) {
         CHECK_FALSE(choose_vm_uid({}).has_value());

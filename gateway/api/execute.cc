@@ -94,6 +94,7 @@ asio::awaitable<Result<void>> execute(Services& services, Request& request,
                                       ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(json, co_await request.read_json(limits::execute_body_max_bytes));
     CB_CO_TRY_ASSIGN(body, execute_body_from(json));
+    if (!json.contains("timeout")) body.timeout = services.execution_timeout;
     CB_CO_TRY_ASSIGN(sandbox, co_await sandbox_of(request, services));
     CB_CO_TRY_ASSIGN(context, co_await context_for(body, *sandbox));
 

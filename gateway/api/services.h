@@ -2,6 +2,7 @@
 // Everything outlives the server. Loop thread only.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "artifacts/store.h"
@@ -24,6 +25,8 @@ struct Services {
     metrics::Registry& metrics;
     // What a sandbox gets unless its creator asks for something else.
     SandboxSpec sandbox_defaults;
+    // How long a cell may run whose request does not say.
+    std::chrono::milliseconds execution_timeout;
     // Given to those who create a sandbox: E2B's clients send it back with data-plane calls.
     std::string access_token;
 };

@@ -20,6 +20,11 @@ namespace cellblock::gateway::cli {
 
 namespace asio = boost::asio;
 
+namespace {
+// How often the oldest artifacts past the configured disk space are looked for.
+constexpr std::chrono::seconds tidy_interval{60};
+}  // namespace
+
 Gateway::Gateway(config::Config config, int ready_fd)
     : config_(std::move(config)), ready_fd_(ready_fd) {}
 
@@ -28,6 +33,63 @@ Gateway::~Gateway() = default;
 Result<void> Gateway::prepare() {
     CB_TRY(make_directories(config_.state_directory(), 0700));
     CB_TRY_ASSIGN(token, auth::load_or_create_token(config_.token_path()));
+    token_ = std::move(token);
+    artifacts::Quotas quotas;
+    // A tenth above what tidying leaves, so that a busy minute is not refused.
+    quotas.bytes_per_tenant_max = artifacts_max_bytes() / 10 * 11;
+    CB_TRY_ASSIGN(store, artifacts::Store::open(config_.state_directory() / "artifacts", quotas));
+    store_ = std::move(store);
+    machines_ = std::make_unique<Machines>(loop_.get_executor(), config_, workers_);
+    return {};
+}
+
+std::uint64_t Gateway::artifacts_max_bytes() const {
+    return static_cast<std::uint64_t>(config_.artifacts_max_mib) * limits::MiB;
+}
+
+// What a crash left goes once; then, again and again, the oldest artifacts past the limit.
+asio::awaitable<void> Gateway::tidy_store() {
+    auto clean = [store = store_.get()] { return store->clean_up(); };
+    if (const auto cleaned = co_await workers_.run(std::move(clean)); !cleaned) {
+        log::warning("artifact_clean_up_failed", {{"error", cleaned.error().text()}});
+    }
+    artifacts::GcPolicy policy;
+    policy.max_total_bytes = artifacts_max_bytes();
+    while (true) {
+        auto collect = [store = store_.get(), policy] { return store->gc(policy); };
+        const auto removed = co_await workers_.run(std::move(collect));
+        if (!removed) {
+            log::warning("artifact_gc_failed", {{"error", removed.error().text()}});
+        } else if (*removed > 0) {
+            log::info("artifacts_removed", {{"count", *removed}, {"reason", "artifacts_max_mib"}});
+        }
+        tidy_timer_.expires_after(tidy_interval);
+        const auto [ec] = co_await tidy_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
+        if (ec) co_return;
+    }
+}
+
+Result<void> Gateway::make_server() {
+    sandboxes_ =
+        std::make_unique<SandboxManager>(loop_.get_executor(), machines_->pool(), metrics_);
+    SandboxSpec defaults;
+    defaults.memory_limit_bytes =
+        static_cast<std::size_t>(config_.sandbox_memory_mib) * limits::MiB;
+    defaults.timeout = std::chrono::seconds(config_.sandbox_timeout_s);
+    services_ = std::make_unique<api::Services>(
+        api::Services{*sandboxes_, *store_, workers_, metrics_, std::move(defaults),
+                      std::chrono::seconds(config_.execution_timeout_s), token_});
+
+    http::Router router;
+    api::ServiceInfo info;
+    info.version = CELLBLOCK_VERSION;
+    info.details = [this] { return machines_->describe(); };
+    api::add_service_routes(router, metrics_, std::move(info));
+    api::add_execute_routes(router, *services_);
+    api::add_context_routes(router, *services_);
+    api::add_sandbox_routes(router, *services_);
+    api::add_file_routes(router, *services_);
+    api::add_artifact_routes(router, *services_);
 
     http::ServerOptions options;
     options.connections_max = static_cast<std::size_t>(config_.connections_max);
@@ -36,25 +98,29 @@ Result<void> Gateway::prepare() {
         options.tls = std::move(tls);
     }
     auth::GuardOptions guard;
-    guard.token = token;
+    guard.token = token_;
     guard.allowed_hosts = config_.allowed_hosts;
     guard.allowed_origins = config_.allowed_origins;
-
-    http::Router router;
-    api::ServiceInfo info;
-    info.version = CELLBLOCK_VERSION;
-    api::add_service_routes(router, metrics_, std::move(info));
-
     server_ = std::make_unique<http::Server>(
         loop_.get_executor(), std::move(options), std::move(router),
         std::make_shared<auth::TokenGuard>(std::move(guard)), metrics_, workers_);
-    CB_TRY(server_->listen(config_.listen));
-    server_->start();
-    announce(token);
-    return {};
+    return server_->listen(config_.listen);
 }
 
-void Gateway::announce(const std::string& token) {
+asio::awaitable<void> Gateway::bring_up() {
+    auto started = co_await machines_->start();
+    if (started) started = make_server();
+    if (!started) {
+        log::error("start_failed", {{"error", started.error().text()}});
+        exit_code_ = report(started.error());
+        co_await take_down();
+        co_return;
+    }
+    server_->start();
+    announce();
+}
+
+void Gateway::announce() {
     const auto endpoint = server_->endpoints().front();
     const auto address = endpoint.address();
     std::string host = address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
@@ -63,7 +129,7 @@ void Gateway::announce(const std::string& token) {
     const std::string url = scheme + "://" + host + ":" + std::to_string(endpoint.port());
     log::info("serving", {{"url", url}, {"state_dir", config_.state_directory().string()}});
     // For the person who started it; the log never has the token.
-    std::fprintf(stdout, "Cellblock is ready at %s/?token=%s\n", url.c_str(), token.c_str());
+    std::fprintf(stdout, "Cellblock is ready at %s/?token=%s\n", url.c_str(), token_.c_str());
     std::fflush(stdout);
     if (ready_fd_ >= 0) {
         const auto told = write_all(ready_fd_, "ready " + url + "\n");
@@ -80,7 +146,14 @@ asio::awaitable<void> Gateway::wait_for_signal() {
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
     signals_.clear();
-    co_await server_->shutdown(std::chrono::seconds(config_.shutdown_grace_s));
+    co_await take_down();
+}
+
+asio::awaitable<void> Gateway::take_down() {
+    if (server_) co_await server_->shutdown(std::chrono::seconds(config_.shutdown_grace_s));
+    if (sandboxes_) co_await sandboxes_->remove_all();
+    co_await machines_->stop();
+    tidy_timer_.cancel();
     log::info("stopped");
     loop_.stop();
 }
@@ -94,8 +167,10 @@ int Gateway::run() {
         return report(prepared.error());
     }
     spawn_logged(loop_.get_executor(), wait_for_signal(), "wait_for_signal", nullptr);
+    spawn_logged(loop_.get_executor(), bring_up(), "bring_up", nullptr);
+    spawn_logged(loop_.get_executor(), tidy_store(), "tidy_store", nullptr);
     loop_.run();
-    return exit_success;
+    return exit_code_;
 }
 
 }  // namespace cellblock::gateway::cli

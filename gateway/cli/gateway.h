@@ -9,12 +9,17 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 
+#include "artifacts/store.h"
 #include "base/error.h"
 #include "base/metrics.h"
 #include "base/worker_pool.h"
+#include "gateway/api/services.h"
+#include "gateway/cli/machines.h"
 #include "gateway/config/config.h"
 #include "gateway/http/server.h"
+#include "gateway/sandboxes/sandbox_manager.h"
 
 namespace cellblock::gateway::cli {
 
@@ -28,16 +33,30 @@ class Gateway {
     int run();
 
   private:
+    // What fails early: folders, token, certificate, port, artifact store.
     Result<void> prepare();
-    void announce(const std::string& token);
+    Result<void> make_server();
+    // What takes time: the template, then serving.
+    boost::asio::awaitable<void> bring_up();
     boost::asio::awaitable<void> wait_for_signal();
+    boost::asio::awaitable<void> take_down();
+    boost::asio::awaitable<void> tidy_store();
+    std::uint64_t artifacts_max_bytes() const;
+    void announce();
 
     const config::Config config_;
     int ready_fd_;
+    int exit_code_ = 0;
+    std::string token_;
+    metrics::Registry metrics_;  // before the loop, whose last coroutines may still count
     boost::asio::io_context loop_{1};
-    metrics::Registry metrics_;
     WorkerPool workers_;
     boost::asio::signal_set signals_{loop_};
+    boost::asio::steady_timer tidy_timer_{loop_};
+    std::unique_ptr<artifacts::Store> store_;
+    std::unique_ptr<Machines> machines_;
+    std::unique_ptr<SandboxManager> sandboxes_;
+    std::unique_ptr<api::Services> services_;
     std::unique_ptr<http::Server> server_;
 };
 

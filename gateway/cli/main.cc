@@ -25,6 +25,9 @@ int main(int argc, char** argv) {
     cli::add_serve(app, run);
     cli::add_exec(app, run);
     cli::add_ps(app, run);
+    cli::add_doctor(app, run);
+    cli::add_image(app, run);
+    cli::add_template(app, run);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

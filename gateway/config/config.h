@@ -36,7 +36,6 @@ struct Config {
     std::string log_file;  // empty: standard error
     // microVMs.
     std::string accelerator = "auto";
-    std::string qemu = "qemu-system-x86_64";
     std::string image = "science";
     std::int64_t template_memory_mib = 4096;
     std::int64_t pool_size = 2;

@@ -45,7 +45,6 @@ const std::array table = {
         "How guests run: kvm, tcg (software, much slower, no KVM needed), or auto, which tests "
         "whether KVM really works.",
         0, 0, accelerators},
-    Key{"qemu", &Config::qemu, "The QEMU program: a name in PATH, or a path."},
     Key{"image", &Config::image,
         "Recipe of the guest image: science (data-analysis libraries) or base (Debian packages "
         "only)."},

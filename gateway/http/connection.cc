@@ -232,14 +232,13 @@ asio::awaitable<Result<void>> Connection::run_handler(Request& request, Response
 
 asio::awaitable<void> Connection::send_error(Request& request, ResponseWriter& writer,
                                              const Match& match, const Error& error) {
-    // A body that broke off, or a client that is too slow for it, leaves nothing to go on with.
     int status = status_of(error.code);
     if (match.kind == MatchKind::wrong_method) status = 405;
-    if (error.code == ErrorCode::timeout && !request.body().at_end() && busy_ == std::nullopt &&
-        error.cause == "the client was too slow") {
-        status = 408;
+    if (request.body().failed()) {
+        // The client's fault, not a gateway's behind us.
+        if (error.code == ErrorCode::timeout) status = 408;
+        if (error.code == ErrorCode::connection_lost) status = 400;
     }
-    if (error.code == ErrorCode::connection_lost && !request.body().at_end()) status = 400;
     if (status == 401) writer.headers().set("WWW-Authenticate", "Bearer realm=\"cellblock\"");
     const bool body_left = !request.body().at_end();
     if (body_left &&
@@ -305,6 +304,12 @@ asio::awaitable<void> Connection::linger() {
     }
 }
 
+void Connection::enforce_deadline(Deadline now) {
+    wire_.enforce_deadline(now);
+    // Again and again: a cancellation that meets a handler between two waits is lost.
+    if (busy_ && busy_->cancelled) cancel_.emit(asio::cancellation_type::terminal);
+}
+
 int Connection::watched_descriptor() {
     if (!busy_ || busy_->writer->client_gone() || busy_->writer->upgraded()) return -1;
     return wire_.native_handle();
@@ -336,9 +341,13 @@ void Connection::on_poll(short events, Deadline now) {
 void Connection::client_gone() {
     if (busy_->writer->client_gone()) return;
     log::info("http_client_gone", {{"route", busy_->route->pattern}, {"peer", peer_}});
-    const bool cancel = busy_->route->options.on_disconnect == OnDisconnect::cancel;
     busy_->writer->mark_client_gone();
-    if (cancel) cancel_.emit(asio::cancellation_type::terminal);
+    if (busy_->route->options.on_disconnect == OnDisconnect::cancel) cancel_handler();
+}
+
+void Connection::cancel_handler() {
+    busy_->cancelled = true;
+    cancel_.emit(asio::cancellation_type::terminal);
 }
 
 void Connection::end_when_idle() {
@@ -352,7 +361,7 @@ void Connection::end_when_idle() {
 void Connection::cut_off() {
     if (busy_) {
         busy_->writer->mark_client_gone();
-        cancel_.emit(asio::cancellation_type::terminal);
+        cancel_handler();
     }
     wire_.close();
 }

@@ -39,7 +39,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     boost::asio::cancellation_slot cancel_slot() { return cancel_.slot(); }
 
     // --- the server's sweep ---
-    void enforce_deadline(Deadline now) { wire_.enforce_deadline(now); }
+    void enforce_deadline(Deadline now);
     // The descriptor to poll for hang-ups, or -1.
     int watched_descriptor();
     // What poll(2) found there.
@@ -57,6 +57,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
         ResponseWriter* writer;
         Deadline next_probe;
         bool half_closed = false;
+        bool cancelled = false;
     };
 
     boost::asio::awaitable<std::optional<RequestHead>> read_head(RequestParser& parser);
@@ -76,6 +77,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     boost::asio::awaitable<bool> drain(Request& request, const ResponseWriter& writer);
     boost::asio::awaitable<void> linger();
     void client_gone();
+    void cancel_handler();
 
     std::shared_ptr<ServerCore> core_;
     Wire wire_;

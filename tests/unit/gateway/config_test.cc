@@ -57,10 +57,10 @@ TEST_CASE("wrong values are refused with their line") {
 
 TEST_CASE("flags beat the environment, which beats the file") {
     const auto path = std::filesystem::temp_directory_path() / "cellblock-config-test.toml";
-    REQUIRE(write_file_atomically(path, "pool_size = 3\nqemu = \"a\"\nimage = \"base\"\n"));
+    REQUIRE(write_file_atomically(path, "pool_size = 3\nlog_file = \"a\"\nimage = \"base\"\n"));
     const auto environment = [](const char* name) -> const char* {
         if (std::string_view(name) == "CELLBLOCK_POOL_SIZE") return "4";
-        if (std::string_view(name) == "CELLBLOCK_QEMU") return "b";
+        if (std::string_view(name) == "CELLBLOCK_LOG_FILE") return "b";
         if (std::string_view(name) == "CELLBLOCK_ALLOWED_HOSTS") return "a, b";
         return nullptr;
     };
@@ -72,7 +72,7 @@ TEST_CASE("flags beat the environment, which beats the file") {
     std::filesystem::remove(path);
     REQUIRE(config.has_value());
     CHECK(config->pool_size == 5);
-    CHECK(config->qemu == "b");
+    CHECK(config->log_file == "b");
     CHECK(config->image == "base");
     CHECK(config->allowed_hosts == std::vector<std::string>{"a", "b"});
 }

@@ -259,6 +259,7 @@ class RawClient {
         ::setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     }
     bool connected() const { return static_cast<bool>(fd_); }
+    int descriptor() const { return fd_.get(); }
     bool send(std::string_view text) {
         while (!text.empty()) {
             const ssize_t sent = ::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL);

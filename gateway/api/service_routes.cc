@@ -37,7 +37,9 @@ void add_service_routes(http::Router& router, metrics::Registry& registry, Servi
                [](Request&, ResponseWriter& writer) { return health(writer); });
 
     const http::RouteOptions closed;
-    router.add("GET", "/metrics", closed, [&registry](Request&, ResponseWriter& writer) {
+    const std::function<void()> refresh = info.refresh_metrics;
+    router.add("GET", "/metrics", closed, [&registry, refresh](Request&, ResponseWriter& writer) {
+        if (refresh) refresh();
         return exposition(registry, writer);
     });
     // The handler's own copy lives as long as the router.

@@ -14,6 +14,8 @@ struct ServiceInfo {
     std::string version;
     // What /version tells beyond the version: accelerator, isolation tier, image. May be null.
     std::function<Json()> details;
+    // Called before /metrics is written, for values that are read and not counted. May be null.
+    std::function<void()> refresh_metrics;
 
     ServiceInfo() = default;
 };

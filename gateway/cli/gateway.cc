@@ -84,6 +84,7 @@ Result<void> Gateway::make_server() {
     api::ServiceInfo info;
     info.version = CELLBLOCK_VERSION;
     info.details = [this] { return machines_->describe(); };
+    info.refresh_metrics = [this] { machines_->refresh_metrics(metrics_); };
     api::add_service_routes(router, metrics_, std::move(info));
     api::add_execute_routes(router, *services_);
     api::add_context_routes(router, *services_);

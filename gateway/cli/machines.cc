@@ -64,6 +64,28 @@ asio::awaitable<void> Machines::stop() {
     if (pool_) co_await pool_->stop();
 }
 
+void Machines::refresh_metrics(metrics::Registry& registry) const {
+    if (!pool_) return;
+    const vm::PoolStatus status = pool_->status();
+    const auto machines = [&registry](const char* state, std::size_t count) {
+        registry.gauge("cellblock_machines", "microVMs by what they are for.", {{"state", state}})
+            .Set(static_cast<double>(count));
+    };
+    machines("warm", status.warm);
+    machines("starting", status.starting);
+    machines("taken", status.taken);
+    const auto takes = [&registry](const char* source, std::uint64_t count) {
+        registry
+            .gauge("cellblock_pool_takes", "Machines handed out since the start, by source.",
+                   {{"source", source}})
+            .Set(static_cast<double>(count));
+    };
+    takes("warm", status.hits);
+    takes("clone", status.misses);
+    registry.gauge("cellblock_pool_start_failures", "Machines that failed to start, since start.")
+        .Set(static_cast<double>(status.start_failures));
+}
+
 Json Machines::describe() const {
     Json json = {{"accelerator", vm::to_string(setup_.accelerator.kind)},
                  {"accelerator_reason", setup_.accelerator.reason},

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/metrics.h"
 #include "base/worker_pool.h"
 #include "gateway/cli/guest_setup.h"
 #include "gateway/config/config.h"
@@ -35,6 +36,8 @@ class Machines {
     vm::Pool& pool() { return *pool_; }
     // For GET /version: accelerator and why, isolation tier, image, template, pool.
     Json describe() const;
+    // The pool's numbers as gauges.
+    void refresh_metrics(metrics::Registry& registry) const;
 
   private:
     const boost::asio::any_io_executor executor_;

@@ -2,6 +2,8 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <functional>
+#include <iostream>
 
 #include "gateway/cli/command.h"
 
@@ -32,7 +34,9 @@ int main(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         // Help and --version are "errors" with exit code 0.
-        return app.exit(error) == 0 ? cli::exit_success : cli::exit_usage;
+        // CLI11's App::exit only prints and returns a code.
+        const int code = std::invoke(&CLI::App::exit, app, error, std::cout, std::cerr);
+        return code == 0 ? cli::exit_success : cli::exit_usage;
     }
     try {
         return run();

@@ -15,9 +15,15 @@ namespace asio = boost::asio;
 
 namespace {
 
-// What first cells do: a frame, its summary, its representations. In a function, so that no name
-// stays; a guest without pandas has nothing to warm there.
+// What first cells do: an error with its traceback (an interrupt is one, and must be quick), a
+// frame, its summary, its representations. In a function, so that no name stays; a guest without
+// pandas has nothing more to warm.
 constexpr std::string_view warm_up_code = R"(def _cellblock_warm_up():
+    import sys
+    try:
+        raise ValueError("warm-up")
+    except ValueError:
+        get_ipython().InteractiveTB.structured_traceback(*sys.exc_info())
     try:
         import pandas
     except ImportError:

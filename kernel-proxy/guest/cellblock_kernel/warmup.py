@@ -11,6 +11,7 @@ import gc
 import importlib
 import io
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable
 
@@ -113,8 +114,22 @@ def _exercise(log: Callable[[str], None]) -> None:
         log(f"the throw-away table failed: {type(error).__name__}: {error}")
 
 
+def _render_an_error() -> None:
+    """A kernel's first traceback costs 3 s of an emulated CPU, and an interrupt is one too."""
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    if shell is None:
+        return
+    try:
+        raise ZeroDivisionError("warm")
+    except ZeroDivisionError:
+        shell.InteractiveTB.structured_traceback(*sys.exc_info())
+
+
 def run() -> None:
-    """In a kernel: draw and show through the display machinery, then freeze."""
+    """In a kernel: render an error, draw and show through the display machinery, then freeze."""
+    _render_an_error()
     try:
         from matplotlib import pyplot
 

@@ -26,6 +26,15 @@ SandboxView view_of(const Sandbox& sandbox, const Services& services) {
     return view;
 }
 
+// Ours: what holds this sandbox, for people who operate the gateway.
+Json machine_json(const vm::MachineInfo& info) {
+    return Json{{"driver", info.driver},
+                {"accelerator", vm::to_string(info.accelerator)},
+                {"isolation", vm::to_string(info.tier)},
+                {"pid", info.pid},
+                {"template", info.template_key}};
+}
+
 Error as_not_found(Error error) {
     if (error.code == ErrorCode::sandbox_gone) error.code = ErrorCode::not_found;
     return error;
@@ -72,7 +81,9 @@ awaitable<Result<void>> list(Services& services, Request& request, ResponseWrite
 
 awaitable<Result<void>> get(Services& services, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(sandbox, find(request, services));
-    const Json answer = sandbox_detail_json(view_of(*sandbox, services));
+    Json answer = sandbox_detail_json(view_of(*sandbox, services));
+    answer["executions"] = sandbox->executions();
+    answer["machine"] = machine_json(sandbox->machine().info());
     co_return co_await writer.send_json(200, answer);
 }
 

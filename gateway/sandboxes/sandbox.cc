@@ -1,6 +1,5 @@
 #include "gateway/sandboxes/sandbox.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -113,9 +112,10 @@ ContextPointer Sandbox::add_context(ContextSpec spec, std::string guest_id) {
     return context;
 }
 
-bool Sandbox::busy() const {
-    return std::any_of(contexts_.begin(), contexts_.end(),
-                       [](const ContextPointer& context) { return context->kernel->queued() > 0; });
+std::size_t Sandbox::executions() const {
+    std::size_t count = 0;
+    for (const ContextPointer& context : contexts_) count += context->kernel->queued();
+    return count;
 }
 
 // --- contexts ----------------------------------------------------------------------------------
@@ -211,8 +211,8 @@ void Sandbox::say_gone(const Error& reason) {
 asio::awaitable<void> Sandbox::kill(Error reason) {
     const auto self = shared_from_this();
     if (!gone()) close(reason);
+    say_gone(reason);  // before the wait: who asks meanwhile is told the reason
     co_await machine_->kill(reason.cause);
-    say_gone(reason);
 }
 
 }  // namespace cellblock::gateway

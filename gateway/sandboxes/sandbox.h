@@ -63,7 +63,8 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     WallTime started_at() const { return started_at_; }
     WallTime ends_at() const { return ends_at_; }
     bool gone() const { return gone_; }
-    bool busy() const;
+    // Running and queued, over all contexts.
+    std::size_t executions() const;
     // Both stay valid while the sandbox object lives; once gone, their operations fail.
     vm::Machine& machine() { return *machine_; }
     vm::link::Link& link() { return machine_->link(); }

@@ -99,9 +99,9 @@ boost::asio::awaitable<Result<Json>> claim(Agent& agent, Json params) {
         CB_CO_TRY_ASSIGN(error_ns, renew_guest(agent, request));
         clock_error_ns = error_ns;
     }
-    CB_CO_TRY(co_await agent.kernels().reseed_all());
     agent.kernels().set_sandbox(std::move(request.environment),
                                 std::move(request.working_directory));
+    CB_CO_TRY(co_await agent.kernels().reseed_all());
     log::info("claimed", {{"generation", request.generation},
                           {"clock_error_ns", clock_error_ns},
                           {"memory_limit_bytes", request.memory_limit_bytes}});

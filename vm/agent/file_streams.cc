@@ -133,7 +133,9 @@ asio::awaitable<void> serve_file_read(link::StreamPtr stream, WorkerPool& pool,
         co_return;
     }
     auto sent = co_await say(stream, opened->stat);
-    if (sent) sent = co_await send_pieces(stream, pool, opened->fd.get(), *request);
+    const bool is_directory = opened->stat.value("is_dir", false);
+    if (sent && !is_directory)
+        sent = co_await send_pieces(stream, pool, opened->fd.get(), *request);
     if (sent) sent = co_await stream->finish();
     if (!sent) stream->reset(sent.error());
 }

@@ -296,8 +296,11 @@ Result<void> Kernel::signal(int signal_number) {
     return {};
 }
 
-asio::awaitable<Result<void>> Kernel::reseed(Bytes entropy) {
-    const Json question = {{"reseed", base64_encode(entropy)}};
+asio::awaitable<Result<void>> Kernel::reseed(Bytes entropy,
+                                             const std::map<std::string, std::string>& environment,
+                                             const std::string& working_directory) {
+    Json question = {{"reseed", base64_encode(entropy)}, {"env", environment}};
+    if (!working_directory.empty()) question["cwd"] = working_directory;
     const std::string whom = "kernel " + id_;
     const auto answer = co_await ask(folder() / "identity.sock", question,
                                      after(limits::agent_reseed_timeout), whom);

@@ -77,7 +77,9 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     // Messages from and to this stream from now on, whichever process runs.
     void attach(link::StreamPtr stream) { relay_->attach(std::move(stream)); }
     // Fails unless the kernel has confirmed that its random generators are fresh.
-    boost::asio::awaitable<Result<void>> reseed(Bytes entropy);
+    boost::asio::awaitable<Result<void>> reseed(
+        Bytes entropy, const std::map<std::string, std::string>& environment,
+        const std::string& working_directory);
     // Runs code silently, as the agent's own request.
     boost::asio::awaitable<Result<void>> run_silently(std::string code, Deadline deadline);
 

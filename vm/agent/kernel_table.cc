@@ -90,7 +90,7 @@ asio::awaitable<Result<void>> KernelTable::reseed_all() {
         if (kernel->state() != KernelState::running) continue;
         Bytes entropy(64);
         fill_random(entropy.data(), entropy.size());
-        CB_CO_TRY(co_await kernel->reseed(std::move(entropy)));
+        CB_CO_TRY(co_await kernel->reseed(std::move(entropy), environment_, working_directory_));
     }
     co_return Result<void>{};
 }

@@ -176,7 +176,8 @@ Result<OpenedFile> open_user_file(UserIdentity user, const fs::path& path) {
     opened.fd = Fd(fd);
     struct stat info{};
     if (::fstat(fd, &info) != 0) return fail(explain(errno, "look at " + path.string()));
-    if (!S_ISREG(info.st_mode)) {
+    // A directory opens too, as its stat alone: the reader then knows to list it.
+    if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
         return fail(ErrorCode::invalid_argument,
                     path.string() + " is a " + type_name(info.st_mode) + ", not a file");
     }

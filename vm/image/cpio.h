@@ -1,5 +1,5 @@
-// A writer of newc cpio archives, the format of an initramfs. The kernel takes several archives back
-// to back, so files are added to an image's initramfs by appending one.
+// A writer of newc cpio archives, the format of an initramfs. The kernel takes several archives
+// back to back, so files are added to an image's initramfs by appending one.
 //
 // Deterministic: the same entries give the same bytes (time stamps are zero, owner is root).
 #pragma once

@@ -56,8 +56,9 @@ Result<std::map<std::string, ImageFile>> read_files(const Json& json, const fs::
         std::error_code error;
         const auto actual = fs::file_size(folder / name, error);
         if (error || size < 0 || actual != static_cast<std::uint64_t>(size)) {
-            return fail(ErrorCode::invalid_argument,
-                        std::string(name) + " is missing or has another size than it was built with");
+            return fail(
+                ErrorCode::invalid_argument,
+                std::string(name) + " is missing or has another size than it was built with");
         }
         if (!is_hex(sha256, key_digits)) {
             return fail(ErrorCode::invalid_argument, "a sha256 is not 64 hex digits");
@@ -154,15 +155,17 @@ Result<std::string> image_key(const fs::path& builder, std::string_view recipe) 
 }
 
 Result<Image> find_image(const fs::path& builder, const fs::path& images, std::string_view recipe) {
-    CB_TRY_ASSIGN(key, image_key(builder, recipe));
-    const fs::path folder = images / (std::string(recipe) + "-" + key.substr(0, 12));
-    std::error_code error;
-    if (!fs::exists(folder / "image.json", error)) {
-        return fail(ErrorCode::not_found,
-                    "the guest image of recipe " + std::string(recipe) + " is not built yet",
-                    "build it: cellblock image build --recipe " + std::string(recipe));
+    for (const std::string_view candidate : {recipe, std::string_view("base")}) {
+        CB_TRY_ASSIGN(key, image_key(builder, candidate));
+        const fs::path folder = images / (std::string(candidate) + "-" + key.substr(0, 12));
+        std::error_code error;
+        if (!fs::exists(folder / "image.json", error)) continue;
+        CB_TRY_ASSIGN(image, read_image(folder));
+        if (image.recipe == recipe || image.instead_of == recipe) return image;
     }
-    return read_image(folder);
+    return fail(ErrorCode::not_found,
+                "the guest image of recipe " + std::string(recipe) + " is not built yet",
+                "build it: cellblock image build --recipe " + std::string(recipe));
 }
 
 }  // namespace cellblock::vm

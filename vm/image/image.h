@@ -1,6 +1,6 @@
-// Guest images on disk: one folder each (vmlinuz, initramfs-base.img, root.erofs, image.json), named
-// <recipe>-<first 12 digits of the key>. The key is a hash of what an image is made from, so a folder
-// that exists is complete and never changes. Functions without awaitable block.
+// Guest images on disk: one folder each (vmlinuz, initramfs-base.img, root.erofs, image.json),
+// named <recipe>-<first 12 digits of the key>. The key is a hash of what an image is made from, so
+// a folder that exists is complete and never changes. Functions without awaitable block.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,8 @@ std::filesystem::path default_image_builder();
 // The key that `recipe` would be built under now.
 Result<std::string> image_key(const std::filesystem::path& builder, std::string_view recipe);
 
-// The image that a build of `recipe` would find, without building: not_found if there is none.
+// The image that a build of `recipe` would find, or that was built instead of it (see instead_of):
+// not_found if there is neither. Builds nothing.
 Result<Image> find_image(const std::filesystem::path& builder, const std::filesystem::path& images,
                          std::string_view recipe);
 

@@ -99,9 +99,9 @@ asio::awaitable<Result<Image>> build_image(ImageBuild build) {
     auto status = co_await process->wait();
     if (!status) co_return fail(status.error());
     if (!status->success() || outcome.folder.empty()) {
-        co_return fail(ErrorCode::unavailable, outcome.error.empty()
-                                                   ? "the image builder ended with " + status->text()
-                                                   : outcome.error);
+        co_return fail(ErrorCode::unavailable,
+                       outcome.error.empty() ? "the image builder ended with " + status->text()
+                                             : outcome.error);
     }
     co_return read_image(outcome.folder);
 }

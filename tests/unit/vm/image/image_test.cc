@@ -140,6 +140,10 @@ TEST_CASE("the key comes from the builder, and an image is found by it") {
     CHECK(find_image(builder, images.path, "base").error().code == ErrorCode::not_found);
     images.add(name, images.description());
     CHECK(find_image(builder, images.path, "base").value().key == key);
+    // What was built because science could not be is found under that name too.
+    CHECK(find_image(builder, images.path, "science").value().recipe == "base");
+    images.add(name, images.description("instead_of", "null"));
+    CHECK_FALSE(find_image(builder, images.path, "science").has_value());
     CHECK_FALSE(image_key(images.builder("echo nonsense\n"), "base").has_value());
     CHECK_FALSE(image_key(images.builder("exit 2\n"), "base").has_value());
 }
@@ -161,7 +165,8 @@ TEST_CASE("a build tells its progress and its notices, and returns the image") {
     options.builder = images.builder(
         "echo 'progress 0.250 packages: installing: bash (3 s)'\n"
         "echo 'progress nonsense'\necho 'progress 7 a: b'\necho noise\n"
-        "echo 'notice building recipe base instead'\necho \"image $4/" + name + "\"\n");
+        "echo 'notice building recipe base instead'\necho \"image $4/" +
+        name + "\"\n");
     std::vector<Progress> seen;
     std::string notice;
     options.progress = [&](const Progress& progress) { seen.push_back(progress); };

@@ -1,5 +1,5 @@
-// Replays a kept corpus through a fuzz target without libFuzzer, so that every input that once broke
-// a parser is a unit test under any compiler. Usage: replay-NAME CORPUS_DIRECTORY
+// Replays a kept corpus through a fuzz target without libFuzzer, so that every input that once
+// broke a parser is a unit test under any compiler. Usage: replay-NAME CORPUS_DIRECTORY
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Quickstart: upload a CSV, analyse it cell by cell in a microVM, show the table, keep the chart.
 
-Only Python's standard library, so that it reads as what an agent has to do. Needs a running gateway:
+Only Python's standard library, so that it reads as what an agent has to do.
+Needs a running gateway:
     CELLBLOCK_URL=http://127.0.0.1:8888 CELLBLOCK_TOKEN=... python3 examples/quickstart.py
 """
 
@@ -21,7 +22,10 @@ OUTPUT = Path(os.environ.get("CELLBLOCK_OUTPUT", "quickstart-output"))
 
 def call(method: str, path: str, body: bytes | None = None, **headers: str):
     request = urllib.request.Request(
-        URL + path, data=body, method=method, headers={"Authorization": f"Bearer {TOKEN}", **headers}
+        URL + path,
+        data=body,
+        method=method,
+        headers={"Authorization": f"Bearer {TOKEN}", **headers},
     )
     return urllib.request.urlopen(request, timeout=300)
 
@@ -73,13 +77,16 @@ CELLS = [
     "means = (penguins.groupby('species')[['bill_length_mm', 'body_mass_g']].mean().round(1)"
     ".reset_index())\nmeans",
     "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\n"
-    "ax.bar(means['species'], means['body_mass_g'])\nax.set_title('Penguins of the Palmer Archipelago')\n"
+    "ax.bar(means['species'], means['body_mass_g'])\n"
+    "ax.set_title('Penguins of the Palmer Archipelago')\n"
     "ax.set_ylabel('Mean body mass (g)')\nplt.show()",
 ]
 
 
 def main() -> None:
-    sandbox = call_json("POST", "/sandboxes", {"templateID": "default", "timeout": 300})["sandboxID"]
+    sandbox = call_json("POST", "/sandboxes", {"templateID": "default", "timeout": 300})[
+        "sandboxID"
+    ]
     print(f"sandbox {sandbox} is running")
     csv = (HERE / "data" / "penguins.csv").read_bytes()
     call("PUT", f"/sandboxes/{sandbox}/files/penguins.csv", csv).close()

@@ -374,7 +374,7 @@ asio::awaitable<void> Kernel::on_iopub(RunningCell& cell, const KernelMessage& m
         cell.set_idle_seen();
         changed_.notify_all();
     } else if (read->event) {
-        cell.note(*read->event);
+        if (!cell.note(*read->event)) co_return;
         co_await cell.execution().deliver(std::move(*read->event), message.content().size());
     }
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -66,6 +67,11 @@ enum class Outcome {
 struct Finished {
     Outcome outcome = Outcome::ok;
     Error error;  // cause and advice for every outcome that is neither ok nor error
+    std::vector<std::string> traceback;  // where the cell was when it was interrupted, if known
+
+    Finished() = default;
+    explicit Finished(Outcome outcome_, Error error_ = {}, std::vector<std::string> traceback_ = {})
+        : outcome(outcome_), error(std::move(error_)), traceback(std::move(traceback_)) {}
 };
 
 using OutputEvent =

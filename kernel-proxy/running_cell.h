@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernel-proxy/execution.h"
 #include "kernel-proxy/kernel_messages.h"
@@ -23,21 +24,28 @@ class RunningCell {
 
     void set_idle_seen() { idle_seen_ = true; }
     void set_reply(ExecuteReply reply) { reply_ = std::move(reply); }
-    // An error on iopub says more than the reply's summary of it.
-    void note(const OutputEvent& event) {
-        if (std::holds_alternative<CellError>(event)) error_seen_ = true;
+    // Looks at an event on its way; false: it must not be delivered. An error on iopub says more
+    // than the reply's summary of it. The KeyboardInterrupt of our own interrupt is no error of the
+    // cell: it only tells where the cell was, and the typed end carries that.
+    bool note(const OutputEvent& event) {
+        const auto* error = std::get_if<CellError>(&event);
+        if (error == nullptr) return true;
+        error_seen_ = true;
+        if (stopping_) interrupted_at_ = error->traceback;
+        return !stopping_;
     }
     bool error_seen() const { return error_seen_; }
 
     // The end as forced from outside; the first one counts.
     void end_now(Outcome outcome, Error error) {
-        if (!forced_) forced_ = Finished{outcome, std::move(error)};
+        if (!forced_) forced_ = Finished(outcome, std::move(error));
     }
     // The cell ended by itself after an interrupt of ours: say why it was interrupted. A cell that
     // was done in the same moment, without an error, has simply succeeded.
     void override_outcome(Outcome outcome, Error error) {
-        if (!forced_ && finished().outcome != Outcome::ok)
-            forced_ = Finished{outcome, std::move(error)};
+        if (!forced_ && finished().outcome != Outcome::ok) {
+            forced_ = Finished(outcome, std::move(error), interrupted_at_);
+        }
     }
     void set_stopping() { stopping_ = true; }
     bool stopping() const { return stopping_; }
@@ -54,9 +62,9 @@ class RunningCell {
                                   "the kernel skipped it because an earlier cell failed")};
         }
         if (error_seen_ || (reply_ && reply_->status == ReplyStatus::error)) {
-            return Finished{Outcome::error, {}};
+            return Finished(Outcome::error);
         }
-        return Finished{Outcome::ok, {}};
+        return Finished();
     }
 
   private:
@@ -65,6 +73,7 @@ class RunningCell {
     bool idle_seen_ = false;
     bool error_seen_ = false;
     bool stopping_ = false;
+    std::vector<std::string> interrupted_at_;
     std::optional<ExecuteReply> reply_;
     std::optional<Finished> forced_;
 };

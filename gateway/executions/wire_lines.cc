@@ -33,14 +33,25 @@ Json result(const kernel_proxy::Display& display, Json result_fields) {
     return line;
 }
 
-Json error(const kernel_proxy::CellError& event) {
-    std::string traceback;
-    for (const std::string& part : event.traceback) {
-        if (!traceback.empty() && traceback.back() != '\n') traceback.push_back('\n');
-        traceback += part;
+namespace {
+
+// IPython's parts mostly lack their line ends.
+std::string joined(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts) {
+        if (!text.empty() && text.back() != '\n') text.push_back('\n');
+        text += part;
     }
-    return Json{
-        {"type", "error"}, {"name", event.name}, {"value", event.value}, {"traceback", traceback}};
+    return text;
+}
+
+}  // namespace
+
+Json error(const kernel_proxy::CellError& event) {
+    return Json{{"type", "error"},
+                {"name", event.name},
+                {"value", event.value},
+                {"traceback", joined(event.traceback)}};
 }
 
 Json clear_output(const kernel_proxy::ClearOutput& event) {
@@ -110,8 +121,10 @@ std::string_view name_of(Outcome outcome) {
 Json end_error(const kernel_proxy::Finished& finished) {
     const std::string_view name = name_of(finished.outcome);
     if (name.empty()) return nullptr;
-    return Json{
-        {"type", "error"}, {"name", name}, {"value", finished.error.text()}, {"traceback", ""}};
+    return Json{{"type", "error"},
+                {"name", name},
+                {"value", finished.error.text()},
+                {"traceback", joined(finished.traceback)}};
 }
 
 }  // namespace cellblock::gateway::wire

@@ -1,4 +1,4 @@
-"""Fixtures for tests in real microVMs. A failing test shows the gateway's log and the VM consoles."""
+"""Fixtures for tests in real microVMs. A failing test shows the gateway's log and the consoles."""
 
 import pytest
 

@@ -14,7 +14,9 @@ def still_serves(gateway):
 
 
 def post(gateway, body: bytes, path: str = "/execute", **headers) -> requests.Response:
-    return gateway.request("POST", path, data=body, headers={"Content-Type": "application/json", **headers})
+    return gateway.request(
+        "POST", path, data=body, headers={"Content-Type": "application/json", **headers}
+    )
 
 
 @pytest.mark.parametrize(
@@ -29,7 +31,10 @@ def post(gateway, body: bytes, path: str = "/execute", **headers) -> requests.Re
         (b'{"code": "1", "env_vars": {"A": 1}}', "'env_vars'"),
         (b'{"code": "1", "env_vars": {"A=B": "1"}}', "'env_vars'"),
         (b'{"code": "1", "view": "novel"}', "'view'"),
-        (b'{"code": "1", "context_id": "x", "language": "python"}', "Only one of context_id or language"),
+        (
+            b'{"code": "1", "context_id": "x", "language": "python"}',
+            "Only one of context_id or language",
+        ),
         (b'{"code": "\xff\xfe"}', "not JSON"),
         (b'{"code": "1", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested deeper"),
     ],
@@ -47,7 +52,9 @@ def test_a_body_of_a_hundred_megabytes_is_413(gateway):
 
 
 def test_an_unknown_context_and_an_unknown_sandbox_are_404(gateway, sandbox):
-    response = post(gateway, b'{"code": "1", "context_id": "nosuch"}', **{"E2b-Sandbox-Id": sandbox})
+    response = post(
+        gateway, b'{"code": "1", "context_id": "nosuch"}', **{"E2b-Sandbox-Id": sandbox}
+    )
     assert response.status_code == 404
     assert response.text == "Context nosuch not found"
     response = post(gateway, b'{"code": "1"}', **{"E2b-Sandbox-Id": "nosuch"})
@@ -68,7 +75,9 @@ def raw(gateway, data: bytes, *, half_close: bool = False) -> bytes:
 
 def head(gateway, *lines: str) -> bytes:
     host = gateway.url.removeprefix("http://")
-    return "\r\n".join(["POST /execute HTTP/1.1", f"Host: {host}", f"X-API-Key: {gateway.token}", *lines, "", ""]).encode()
+    return "\r\n".join(
+        ["POST /execute HTTP/1.1", f"Host: {host}", f"X-API-Key: {gateway.token}", *lines, "", ""]
+    ).encode()
 
 
 @pytest.mark.parametrize(

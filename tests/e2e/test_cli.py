@@ -9,7 +9,12 @@ from support.gateway import BINARY
 def cellblock(gateway, *arguments: str, text: str | None = None) -> subprocess.CompletedProcess:
     environment = {**os.environ, "CELLBLOCK_URL": gateway.url, "CELLBLOCK_TOKEN": gateway.token}
     return subprocess.run(
-        [str(BINARY), *arguments], input=text, capture_output=True, text=True, timeout=300, env=environment
+        [str(BINARY), *arguments],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment,
     )
 
 
@@ -34,8 +39,12 @@ def test_exec_exits_with_one_on_a_python_error(gateway):
 
 def test_exec_shows_tables_aligned_and_pictures_as_paths(gateway, tmp_path):
     done = cellblock(
-        gateway, "exec", "--output-dir", str(tmp_path),
-        "import pandas as pd, matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.show()\npd.DataFrame({'a': [1, 22]})",
+        gateway,
+        "exec",
+        "--output-dir",
+        str(tmp_path),
+        "import pandas as pd, matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.show()\n"
+        "pd.DataFrame({'a': [1, 22]})",
     )
     assert done.returncode == 0, done.stderr
     pictures = list(tmp_path.glob("*.png"))
@@ -53,7 +62,10 @@ def test_ps_lists_the_running_sandboxes(gateway, sandbox):
 
 def test_an_unreachable_gateway_is_explained(gateway):
     done = subprocess.run(
-        [str(BINARY), "exec", "1"], capture_output=True, text=True, timeout=60,
+        [str(BINARY), "exec", "1"],
+        capture_output=True,
+        text=True,
+        timeout=60,
         env={**os.environ, "CELLBLOCK_URL": "http://127.0.0.1:9", "CELLBLOCK_TOKEN": "x"},
     )
     assert done.returncode != 0
@@ -75,7 +87,7 @@ def test_version_and_help_work(gateway):
 
 def test_an_unknown_key_in_the_configuration_is_refused_with_its_line(gateway, tmp_path):
     config = tmp_path / "cellblock.toml"
-    config.write_text("# mine\nlistne = \"127.0.0.1:1\"\n")
+    config.write_text('# mine\nlistne = "127.0.0.1:1"\n')
     done = cellblock(gateway, "serve", "--config", str(config))
     assert done.returncode != 0
     assert "listne" in done.stderr

@@ -20,7 +20,9 @@ def test_a_context_has_variables_and_a_directory_of_its_own(gateway, sandbox):
     gateway.execute("x = 1", sandbox=sandbox)
     context = make_context(gateway, sandbox, cwd="/tmp")
     assert context["language"] == "python" and context["cwd"] == "/tmp"
-    run = gateway.execute("import os; print(os.getcwd(), 'x' in globals())", sandbox=sandbox, context_id=context["id"])
+    run = gateway.execute(
+        "import os; print(os.getcwd(), 'x' in globals())", sandbox=sandbox, context_id=context["id"]
+    )
     assert run.stdout == "/tmp False\n"
 
 
@@ -36,30 +38,43 @@ def test_a_restart_forgets_variables_and_keeps_directory_environment_and_files(g
     sandbox = gateway.create_sandbox(timeout=300, envVars={"TEAM": "blue"})
     context = make_context(gateway, sandbox, cwd="/tmp")
     gateway.execute("x = 1; open('f', 'w').write('f')", sandbox=sandbox, context_id=context["id"])
-    restarted = gateway.request("POST", f"/contexts/{context['id']}/restart", headers=headers(sandbox))
+    restarted = gateway.request(
+        "POST", f"/contexts/{context['id']}/restart", headers=headers(sandbox)
+    )
     assert restarted.status_code == 200 and restarted.json() is None
     run = gateway.execute(
         "import os; print('x' in globals(), os.getcwd(), os.environ['TEAM'], open('f').read())",
-        sandbox=sandbox, context_id=context["id"],
+        sandbox=sandbox,
+        context_id=context["id"],
     )
     assert run.stdout == "False /tmp blue f\n", run.lines
     gateway.delete_sandbox(sandbox)
 
 
 def test_the_environment_of_a_sandbox_is_in_its_first_kernel_too(gateway):
-    sandbox = gateway.create_sandbox(timeout=300, envVars={"TEAM": "it's \"blue\""})
-    assert gateway.execute("import os; print(os.environ['TEAM'])", sandbox=sandbox).stdout == "it's \"blue\"\n"
-    assert gateway.execute("import os; os.system('echo $TEAM')", sandbox=sandbox).stdout == "it's \"blue\"\n"
+    sandbox = gateway.create_sandbox(timeout=300, envVars={"TEAM": 'it\'s "blue"'})
+    assert (
+        gateway.execute("import os; print(os.environ['TEAM'])", sandbox=sandbox).stdout
+        == 'it\'s "blue"\n'
+    )
+    assert (
+        gateway.execute("import os; os.system('echo $TEAM')", sandbox=sandbox).stdout
+        == 'it\'s "blue"\n'
+    )
     gateway.delete_sandbox(sandbox)
 
 
 def test_an_interrupt_ends_the_running_cell_with_keyboard_interrupt(gateway, sandbox):
     context = gateway.request("GET", "/contexts", headers=headers(sandbox)).json()[0]
     run = []
-    for line in gateway.stream("print('on', flush=True)\nimport time; time.sleep(300)", sandbox=sandbox):
+    for line in gateway.stream(
+        "print('on', flush=True)\nimport time; time.sleep(300)", sandbox=sandbox
+    ):
         run.append(line)
         if line["type"] == "stdout":
-            response = gateway.request("POST", f"/contexts/{context['id']}/interrupt", headers=headers(sandbox))
+            response = gateway.request(
+                "POST", f"/contexts/{context['id']}/interrupt", headers=headers(sandbox)
+            )
             assert response.status_code == 200
     errors = [line for line in run if line["type"] == "error"]
     assert [error["name"] for error in errors] == ["KeyboardInterrupt"]
@@ -67,7 +82,10 @@ def test_an_interrupt_ends_the_running_cell_with_keyboard_interrupt(gateway, san
 
 
 def test_executions_on_one_context_run_in_the_order_in_which_they_came(gateway, sandbox):
-    first = gateway.stream("order = []\nprint('on', flush=True)\nimport time; time.sleep(3)\norder.append(1)", sandbox=sandbox)
+    first = gateway.stream(
+        "order = []\nprint('on', flush=True)\nimport time; time.sleep(3)\norder.append(1)",
+        sandbox=sandbox,
+    )
     for line in first:
         if line["type"] == "stdout":
             break
@@ -115,15 +133,27 @@ def test_a_queued_execution_gets_keepalives_and_can_be_taken_back(gateway, sandb
 def test_a_deleted_context_is_gone_and_the_default_comes_back(gateway, sandbox):
     context = gateway.request("GET", "/contexts", headers=headers(sandbox)).json()[0]
     gateway.execute("x = 1", sandbox=sandbox)
-    assert gateway.request("DELETE", f"/contexts/{context['id']}", headers=headers(sandbox)).status_code == 200
-    missing = gateway.request("POST", "/execute", json={"code": "1", "context_id": context["id"]}, headers=headers(sandbox))
+    assert (
+        gateway.request(
+            "DELETE", f"/contexts/{context['id']}", headers=headers(sandbox)
+        ).status_code
+        == 200
+    )
+    missing = gateway.request(
+        "POST",
+        "/execute",
+        json={"code": "1", "context_id": context["id"]},
+        headers=headers(sandbox),
+    )
     assert missing.status_code == 404
     assert missing.text == f"Context {context['id']} not found"
     assert gateway.execute("print('x' in globals())", sandbox=sandbox).stdout == "False\n"
 
 
 def test_an_unknown_language_is_told_what_there_is(gateway, sandbox):
-    response = gateway.request("POST", "/contexts", json={"language": "cobol"}, headers=headers(sandbox))
+    response = gateway.request(
+        "POST", "/contexts", json={"language": "cobol"}, headers=headers(sandbox)
+    )
     assert response.status_code >= 400
     assert "python" in response.text
 

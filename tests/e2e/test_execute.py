@@ -16,7 +16,10 @@ def test_the_cell_runs_in_another_kernel_than_the_hosts(gateway):
 def test_the_lines_come_in_the_documented_order_and_form(gateway, sandbox):
     run = gateway.execute("print('hi')\n1 + 1", sandbox=sandbox)
     assert [line["type"] for line in run.lines if line["type"] != "keepalive"] == [
-        "number_of_executions", "stdout", "result", "end_of_execution",
+        "number_of_executions",
+        "stdout",
+        "result",
+        "end_of_execution",
     ]
     assert run.of("number_of_executions")[0]["execution_count"] >= 1
     assert run.of("stdout")[0]["text"] == "hi\n"
@@ -31,7 +34,7 @@ def test_variables_stay_from_one_execution_to_the_next(gateway, sandbox):
 
 
 def test_a_line_reaches_the_client_while_the_cell_still_runs(gateway, sandbox):
-    code = "print('first', flush=True)\nimport sys\nsys.stdout.flush()\nimport time; time.sleep(8)\nprint('second')"
+    code = "print('first', flush=True)\nimport time; time.sleep(8)\nprint('second')"
     seen = []
     for line in gateway.stream(code, sandbox=sandbox):
         seen.append(line["type"])
@@ -45,7 +48,9 @@ def test_a_line_reaches_the_client_while_the_cell_still_runs(gateway, sandbox):
 
 def test_every_line_is_ascii(gateway, sandbox):
     response = gateway.request(
-        "POST", "/execute", json={"code": "print('\u2028 \u00e9 \U0001f600')"},
+        "POST",
+        "/execute",
+        json={"code": "print('\u2028 \u00e9 \U0001f600')"},
         headers={"E2b-Sandbox-Id": sandbox},
     )
     assert response.content.isascii()
@@ -64,7 +69,8 @@ def test_an_exception_comes_with_its_name_and_a_clean_traceback(gateway, sandbox
 
 def test_a_dataframe_comes_as_text_html_data_and_a_table_artifact(gateway, sandbox):
     run = gateway.execute(
-        "import pandas as pd\npd.DataFrame({'a': [1, 2, None], 'b': ['x', 'y', 'z']})", sandbox=sandbox
+        "import pandas as pd\npd.DataFrame({'a': [1, 2, None], 'b': ['x', 'y', 'z']})",
+        sandbox=sandbox,
     )
     result = run.results[0]
     assert result["data"] == {"a": [1.0, 2.0, None], "b": ["x", "y", "z"]}
@@ -80,7 +86,8 @@ def test_a_dataframe_comes_as_text_html_data_and_a_table_artifact(gateway, sandb
 def test_a_figure_comes_as_png_and_as_chart_data(gateway, sandbox):
     run = gateway.execute(
         "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\n"
-        "ax.bar(['Oslo', 'Rome'], [3.5, 2.0])\nax.set_title('Sales')\nax.set_ylabel('Income (EUR)')\nplt.show()",
+        "ax.bar(['Oslo', 'Rome'], [3.5, 2.0])\nax.set_title('Sales')\n"
+        "ax.set_ylabel('Income (EUR)')\nplt.show()",
         sandbox=sandbox,
     )
     assert run.error is None, run.error
@@ -102,12 +109,28 @@ def test_a_figure_comes_as_png_and_as_chart_data(gateway, sandbox):
 @pytest.mark.parametrize(
     "code, field, expected",
     [
-        ("from IPython.display import HTML, display; display(HTML('<b>hi</b>'))", "html", "<b>hi</b>"),
-        ("from IPython.display import Markdown, display; display(Markdown('# hi'))", "markdown", "# hi"),
+        (
+            "from IPython.display import HTML, display; display(HTML('<b>hi</b>'))",
+            "html",
+            "<b>hi</b>",
+        ),
+        (
+            "from IPython.display import Markdown, display; display(Markdown('# hi'))",
+            "markdown",
+            "# hi",
+        ),
         ("from IPython.display import Latex, display; display(Latex('$x$'))", "latex", "$x$"),
-        ("from IPython.display import SVG, display; display(SVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>'))",
-         "svg", None),
-        ("from IPython.display import JSON, display; display(JSON({'a': [1, None]}))", "json", {"a": [1, None]}),
+        (
+            "from IPython.display import SVG, display\n"
+            "display(SVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>'))",
+            "svg",
+            None,
+        ),
+        (
+            "from IPython.display import JSON, display; display(JSON({'a': [1, None]}))",
+            "json",
+            {"a": [1, None]},
+        ),
         ("'quoted'", "text", "quoted"),
     ],
 )
@@ -144,14 +167,22 @@ def test_input_is_a_clear_error_and_not_a_hang(gateway, sandbox):
 
 def test_the_environment_of_an_execution_is_gone_after_it(gateway, sandbox):
     read = "import os; print(os.environ.get('ONCE'))"
-    assert gateway.execute(read, sandbox=sandbox, env_vars={"ONCE": "it's \"1\""}).stdout == "it's \"1\"\n"
+    assert (
+        gateway.execute(read, sandbox=sandbox, env_vars={"ONCE": 'it\'s "1"'}).stdout
+        == 'it\'s "1"\n'
+    )
     assert gateway.execute(read, sandbox=sandbox).stdout == "None\n"
 
 
 def test_the_llm_view_is_one_markdown_document(gateway, sandbox):
     response = gateway.request(
-        "POST", "/execute", headers={"E2b-Sandbox-Id": sandbox},
-        json={"code": "import pandas as pd\nprint('hello')\npd.DataFrame({'a': [1, 2]})", "view": "llm"},
+        "POST",
+        "/execute",
+        headers={"E2b-Sandbox-Id": sandbox},
+        json={
+            "code": "import pandas as pd\nprint('hello')\npd.DataFrame({'a': [1, 2]})",
+            "view": "llm",
+        },
     )
     assert response.status_code == 200
     assert response.headers["Content-Type"].startswith("text/markdown")

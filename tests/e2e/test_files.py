@@ -18,7 +18,8 @@ def test_a_file_comes_back_as_it_went_in(gateway, sandbox):
     assert put.status_code == 201, put.text
     assert put.json() == {"path": "/home/user/data/in.bin", "size": len(content)}
     seen = gateway.execute(
-        "import hashlib; print(hashlib.sha256(open('data/in.bin','rb').read()).hexdigest())", sandbox=sandbox
+        "import hashlib; print(hashlib.sha256(open('data/in.bin','rb').read()).hexdigest())",
+        sandbox=sandbox,
     )
     assert seen.stdout.strip() == hashlib.sha256(content).hexdigest()
     assert gateway.request("GET", f"/sandboxes/{sandbox}/files/data/in.bin").content == content
@@ -26,12 +27,17 @@ def test_a_file_comes_back_as_it_went_in(gateway, sandbox):
 
 def test_the_cell_owns_what_was_uploaded(gateway, sandbox):
     gateway.request("PUT", f"/sandboxes/{sandbox}/files/mine.txt", data=b"x")
-    run = gateway.execute("import os; os.remove('mine.txt'); print(os.path.exists('mine.txt'))", sandbox=sandbox)
+    run = gateway.execute(
+        "import os; os.remove('mine.txt'); print(os.path.exists('mine.txt'))", sandbox=sandbox
+    )
     assert run.stdout == "False\n", run.lines
 
 
 def test_absolute_paths_and_folders_work(gateway, sandbox):
-    assert gateway.request("PUT", f"/sandboxes/{sandbox}/files//tmp/a/b.txt", data=b"b").status_code == 201
+    assert (
+        gateway.request("PUT", f"/sandboxes/{sandbox}/files//tmp/a/b.txt", data=b"b").status_code
+        == 201
+    )
     listing = gateway.request("GET", f"/sandboxes/{sandbox}/files//tmp/a")
     assert "b.txt" in listing.text
 
@@ -47,7 +53,9 @@ def test_a_large_file_does_not_grow_the_gateway(gateway, sandbox):
     put = gateway.request("PUT", f"/sandboxes/{sandbox}/files/large", data=chunks(), timeout=300)
     assert put.status_code == 201, put.text
     total = 0
-    with gateway.request("GET", f"/sandboxes/{sandbox}/files/large", stream=True, timeout=300) as response:
+    with gateway.request(
+        "GET", f"/sandboxes/{sandbox}/files/large", stream=True, timeout=300
+    ) as response:
         for chunk in response.iter_content(MEBIBYTE):
             total += len(chunk)
     assert total == size
@@ -66,7 +74,10 @@ def raw_get(gateway, target: str) -> str:
     """Without a client library that tidies the path up first."""
     host, port = gateway.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=20) as connection:
-        head = f"GET {target} HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {gateway.token}\r\nConnection: close\r\n\r\n"
+        head = (
+            f"GET {target} HTTP/1.1\r\nHost: {host}:{port}\r\n"
+            f"Authorization: Bearer {gateway.token}\r\nConnection: close\r\n\r\n"
+        )
         connection.sendall(head.encode())
         data = b""
         while chunk := connection.recv(65536):
@@ -100,7 +111,8 @@ def test_an_artifact_is_served_with_ranges_and_validators(gateway, sandbox):
 
 def test_html_from_a_cell_cannot_act_in_the_gateways_origin(gateway, sandbox):
     run = gateway.execute(
-        "from IPython.display import HTML, display; display(HTML('<script>alert(1)</script>' + 'x' * 5000))",
+        "from IPython.display import HTML, display\n"
+        "display(HTML('<script>alert(1)</script>' + 'x' * 5000))",
         sandbox=sandbox,
     )
     html = [artifact for artifact in run.artifacts if artifact["kind"] == "html"]

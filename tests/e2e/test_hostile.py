@@ -1,4 +1,4 @@
-"""Cells that do harm: each ends for its caller with one typed error within ten seconds, the gateway and the
+"""Cells that do harm: each ends for its caller with one typed error in time, the gateway and the
 other sandboxes go on."""
 
 import os
@@ -53,14 +53,19 @@ def test_kill_everything_ends_the_kernel_and_not_the_sandbox(gateway, sandbox, b
 
 def test_kill_everything_as_root_ends_at_most_the_sandbox(gateway, sandbox, bystander):
     run_for_typed_end(
-        gateway, sandbox, "import os; os.system('sudo kill -9 -1')", {"KernelDied", "SandboxGone"}
+        gateway,
+        sandbox,
+        "import os; os.system('sudo sh -c \"kill -9 -1\"')",
+        {"KernelDied", "SandboxGone"},
     )
     assert_still_serves(gateway, bystander)
 
 
 def test_a_memory_hog_is_told_its_peak_and_its_limit(gateway, bystander):
     sandbox_id = gateway.create_sandbox(timeout=300, memoryMB=512)
-    run = run_for_typed_end(gateway, sandbox_id, "x = bytearray(2 << 30)\nx[::4096] = x[::4096]", {"OutOfMemory"})
+    run = run_for_typed_end(
+        gateway, sandbox_id, "x = bytearray(2 << 30)\nx[::4096] = x[::4096]", {"OutOfMemory"}
+    )
     assert "limit 512 MiB" in run.error["value"], run.error
     assert "peak" in run.error["value"]
     assert gateway.execute("1 + 1", sandbox=sandbox_id).text == "2"
@@ -70,31 +75,46 @@ def test_a_memory_hog_is_told_its_peak_and_its_limit(gateway, bystander):
 
 def test_a_fork_bomb_is_held_by_its_sandbox(gateway, sandbox, bystander):
     run_for_typed_end(
-        gateway, sandbox, "import os\nwhile True:\n    os.fork()",
-        {"BlockingIOError", "KernelDied", "OutOfMemory", "ExecutionTimeout"}, timeout=5,
+        gateway,
+        sandbox,
+        "import os\nwhile True:\n    os.fork()",
+        {"BlockingIOError", "KernelDied", "OutOfMemory", "ExecutionTimeout"},
+        timeout=5,
     )
     assert_still_serves(gateway, bystander)
 
 
 def test_removing_every_file_destroys_that_sandbox_only(gateway, sandbox, bystander):
     gateway.execute(
-        "import subprocess\nsubprocess.run(['sudo', 'rm', '-rf', '/', '--no-preserve-root'], capture_output=True)",
-        sandbox=sandbox, timeout=60,
+        "import subprocess\n"
+        "subprocess.run(['sudo', 'rm', '-rf', '/', '--no-preserve-root'], capture_output=True)",
+        sandbox=sandbox,
+        timeout=60,
     )
     assert_still_serves(gateway, bystander)
     fresh = gateway.create_sandbox(timeout=60)
-    assert gateway.execute("import os; print(os.path.exists('/usr/bin/python3'))", sandbox=fresh).stdout == "True\n"
+    assert (
+        gateway.execute(
+            "import os; print(os.path.exists('/usr/bin/python3'))", sandbox=fresh
+        ).stdout
+        == "True\n"
+    )
     gateway.delete_sandbox(fresh)
 
 
 def test_a_full_disk_is_an_ordinary_error_of_the_cell(gateway, sandbox, bystander):
     run = gateway.execute(
-        "with open('/home/user/big', 'wb') as f:\n    while True:\n        f.write(b'x' * (8 << 20))",
-        sandbox=sandbox, timeout=120,
+        "with open('/home/user/big', 'wb') as f:\n"
+        "    while True:\n        f.write(b'x' * (8 << 20))",
+        sandbox=sandbox,
+        timeout=120,
     )
     assert run.error["name"] == "OSError", run.error
     assert "No space left" in run.error["value"]
-    assert gateway.execute("import os; os.remove('/home/user/big'); 1 + 1", sandbox=sandbox).text == "2"
+    assert (
+        gateway.execute("import os; os.remove('/home/user/big'); 1 + 1", sandbox=sandbox).text
+        == "2"
+    )
     assert_still_serves(gateway, bystander)
 
 
@@ -118,7 +138,9 @@ def test_a_killed_qemu_is_told_as_a_gone_sandbox(gateway, bystander):
     detail = gateway.request("GET", f"/sandboxes/{sandbox_id}").json()
     pid = detail["machine"]["pid"]
     assert "qemu" in Path(f"/proc/{pid}/comm").read_text()
-    lines = gateway.stream("print('up', flush=True)\nimport time; time.sleep(60)", sandbox=sandbox_id)
+    lines = gateway.stream(
+        "print('up', flush=True)\nimport time; time.sleep(60)", sandbox=sandbox_id
+    )
     run = []
     started = None
     for line in lines:
@@ -153,7 +175,9 @@ def resident_kib(pid: int) -> int:
     raise AssertionError("no VmRSS")
 
 
-def test_a_flood_of_output_is_capped_kept_and_does_not_grow_the_gateway(gateway, sandbox, bystander):
+def test_a_flood_of_output_is_capped_kept_and_does_not_grow_the_gateway(
+    gateway, sandbox, bystander
+):
     before = resident_kib(gateway.process.pid)
     run = gateway.execute("while True: print('x' * 1000)", sandbox=sandbox, timeout=8)
     truncated = run.of("truncated")
@@ -181,7 +205,8 @@ def test_one_huge_string_is_capped_and_counted(gateway, sandbox):
 
 def test_a_client_that_goes_away_interrupts_its_cell(gateway, sandbox):
     lines = gateway.stream(
-        "import time\nprint('on', flush=True)\ntry:\n    time.sleep(300)\nexcept KeyboardInterrupt:\n    ended = time.time()",
+        "import time\nprint('on', flush=True)\n"
+        "try:\n    time.sleep(300)\nexcept KeyboardInterrupt:\n    ended = time.time()",
         sandbox=sandbox,
     )
     for line in lines:

@@ -16,7 +16,9 @@ def qemu(gateway, sandbox) -> Path:
 
 def status(process: Path) -> dict[str, str]:
     return dict(
-        line.split(":\t", 1) for line in (process / "status").read_text().splitlines() if ":\t" in line
+        line.split(":\t", 1)
+        for line in (process / "status").read_text().splitlines()
+        if ":\t" in line
     )
 
 
@@ -55,4 +57,8 @@ def test_qemu_has_limits_and_dumps_no_core(qemu):
 
 def test_qemu_holds_none_of_the_gateways_descriptors(qemu, gateway):
     targets = [os.readlink(entry) for entry in (qemu / "fd").iterdir()]
-    assert not [target for target in targets if "state.db" in target or "index.db" in target or target.endswith("/token")]
+    assert not [
+        target
+        for target in targets
+        if "state.db" in target or "index.db" in target or target.endswith("/token")
+    ]

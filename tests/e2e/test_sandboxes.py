@@ -6,7 +6,9 @@ import time
 
 def test_create_get_list_and_delete_have_the_documented_shapes(gateway):
     created = gateway.request(
-        "POST", "/sandboxes", json={"templateID": "default", "timeout": 120, "metadata": {"who": "test"}}
+        "POST",
+        "/sandboxes",
+        json={"templateID": "default", "timeout": 120, "metadata": {"who": "test"}},
     )
     assert created.status_code == 201
     body = created.json()
@@ -17,7 +19,15 @@ def test_create_get_list_and_delete_have_the_documented_shapes(gateway):
     assert sandbox.isalnum() and sandbox == sandbox.lower()
 
     detail = gateway.request("GET", f"/sandboxes/{sandbox}").json()
-    for field in ("startedAt", "endAt", "cpuCount", "memoryMB", "diskSizeMB", "state", "envdVersion"):
+    for field in (
+        "startedAt",
+        "endAt",
+        "cpuCount",
+        "memoryMB",
+        "diskSizeMB",
+        "state",
+        "envdVersion",
+    ):
         assert field in detail, field
     assert detail["state"] == "running"
     assert detail["metadata"] == {"who": "test"}
@@ -43,22 +53,32 @@ def end_of(gateway, sandbox) -> datetime.datetime:
 
 
 def test_a_timeout_is_set_from_now_and_connect_only_extends(gateway, sandbox):
-    assert gateway.request("POST", f"/sandboxes/{sandbox}/timeout", json={"timeout": 100}).status_code == 204
+    assert (
+        gateway.request("POST", f"/sandboxes/{sandbox}/timeout", json={"timeout": 100}).status_code
+        == 204
+    )
     soon = end_of(gateway, sandbox)
     left = (soon - datetime.datetime.now(datetime.timezone.utc)).total_seconds()
     assert 90 < left <= 100
     connected = gateway.request("POST", f"/sandboxes/{sandbox}/connect", json={"timeout": 10})
     assert connected.status_code == 200
     assert end_of(gateway, sandbox) == soon
-    assert gateway.request("POST", f"/sandboxes/{sandbox}/connect", json={"timeout": 900}).status_code == 200
+    assert (
+        gateway.request("POST", f"/sandboxes/{sandbox}/connect", json={"timeout": 900}).status_code
+        == 200
+    )
     assert end_of(gateway, sandbox) > soon
-    assert gateway.request("POST", "/sandboxes/nosuch/timeout", json={"timeout": 1}).status_code == 404
+    assert (
+        gateway.request("POST", "/sandboxes/nosuch/timeout", json={"timeout": 1}).status_code == 404
+    )
 
 
 def test_a_sandbox_ends_at_its_timeout_and_a_late_caller_is_told_why(gateway):
     sandbox = gateway.create_sandbox(timeout=300)
     lines = []
-    for line in gateway.stream("print('on', flush=True)\nimport time; time.sleep(60)", sandbox=sandbox):
+    for line in gateway.stream(
+        "print('on', flush=True)\nimport time; time.sleep(60)", sandbox=sandbox
+    ):
         lines.append(line)
         if line["type"] == "stdout":
             gateway.request("POST", f"/sandboxes/{sandbox}/timeout", json={"timeout": 1})
@@ -67,7 +87,9 @@ def test_a_sandbox_ends_at_its_timeout_and_a_late_caller_is_told_why(gateway):
     errors = [line for line in lines if line["type"] == "error"]
     assert [error["name"] for error in errors] == ["SandboxGone"]
     assert "timeout" in errors[0]["value"]
-    late = gateway.request("POST", "/execute", json={"code": "1"}, headers={"E2b-Sandbox-Id": sandbox})
+    late = gateway.request(
+        "POST", "/execute", json={"code": "1"}, headers={"E2b-Sandbox-Id": sandbox}
+    )
     assert late.status_code == 502
     assert "timeout" in late.text
 
@@ -76,7 +98,9 @@ def test_the_memory_limit_is_what_was_asked_for(gateway):
     sandbox = gateway.create_sandbox(timeout=120, memoryMB=768)
     assert gateway.request("GET", f"/sandboxes/{sandbox}").json()["memoryMB"] == 768
     gateway.delete_sandbox(sandbox)
-    too_much = gateway.request("POST", "/sandboxes", json={"templateID": "default", "memoryMB": 10**9})
+    too_much = gateway.request(
+        "POST", "/sandboxes", json={"templateID": "default", "memoryMB": 10**9}
+    )
     assert too_much.status_code == 400
     assert "memory" in too_much.json()["message"].lower()
 
@@ -85,7 +109,12 @@ def test_health_needs_no_token_and_everything_else_does(gateway):
     import requests
 
     assert requests.get(gateway.url + "/health", timeout=10).status_code == 200
-    for method, path in (("GET", "/sandboxes"), ("POST", "/execute"), ("GET", "/metrics"), ("GET", "/contexts")):
+    for method, path in (
+        ("GET", "/sandboxes"),
+        ("POST", "/execute"),
+        ("GET", "/metrics"),
+        ("GET", "/contexts"),
+    ):
         refused = requests.request(method, gateway.url + path, json={}, timeout=10)
         assert refused.status_code == 401, (path, refused.status_code)
 
@@ -95,12 +124,17 @@ def test_every_form_of_the_token_is_accepted(gateway):
 
     token = gateway.token
     for headers, query in (
-        ({"Authorization": f"Bearer {token}"}, ""), ({"Authorization": f"token {token}"}, ""),
-        ({"X-API-Key": token}, ""), ({"X-Access-Token": token}, ""), ({}, f"?token={token}"),
+        ({"Authorization": f"Bearer {token}"}, ""),
+        ({"Authorization": f"token {token}"}, ""),
+        ({"X-API-Key": token}, ""),
+        ({"X-Access-Token": token}, ""),
+        ({}, f"?token={token}"),
     ):
         answer = requests.get(gateway.url + "/sandboxes" + query, headers=headers, timeout=10)
         assert answer.status_code == 200, (headers, answer.text)
-    wrong = requests.get(gateway.url + "/sandboxes", headers={"X-API-Key": token[:-1] + "0x"}, timeout=10)
+    wrong = requests.get(
+        gateway.url + "/sandboxes", headers={"X-API-Key": token[:-1] + "0x"}, timeout=10
+    )
     assert wrong.status_code == 401
 
 

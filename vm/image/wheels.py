@@ -33,7 +33,10 @@ def sha256(path: Path) -> str:
 
 def pip_command(scratch: Path) -> list[str]:
     """A pip that runs on this host: the system's, or one in a throw-away virtual environment."""
-    if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True).returncode == 0:
+    if (
+        subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True).returncode
+        == 0
+    ):
         return [sys.executable, "-m", "pip"]
     made = subprocess.run([sys.executable, "-m", "venv", scratch / "venv"], capture_output=True)
     if made.returncode != 0:
@@ -47,7 +50,7 @@ def download_options() -> list[str]:
 
 
 def fetch(lock: Path, cache: Path, log: Callable[[str], None]) -> Path:
-    """Returns a folder named `wheels` that holds exactly the lock's wheels; kept for the next build."""
+    """Returns a folder `wheels` that holds exactly the lock's wheels; kept for the next build."""
     wanted = locked_hashes(lock)
     folder = cache / hashlib.sha256(lock.read_bytes()).hexdigest()[:12] / "wheels"
     if complete(folder, wanted):

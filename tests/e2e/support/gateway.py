@@ -1,4 +1,4 @@
-"""A real `cellblock serve` for tests: its own state folder and port, the shared cache, killed at the end."""
+"""A real `cellblock serve` for tests: its own state folder and port, stopped at the end."""
 
 import json
 import os
@@ -63,12 +63,23 @@ class Gateway:
         self.log_path = self.folder / "gateway.log"
         read_end, write_end = os.pipe()
         command = [
-            str(BINARY), "serve", "--listen", "127.0.0.1:0", "--state-dir", str(self.state),
-            "--ready-fd", str(write_end), *arguments,
+            str(BINARY),
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--state-dir",
+            str(self.state),
+            "--ready-fd",
+            str(write_end),
+            *arguments,
         ]
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
-                command, stdout=log, stderr=log, pass_fds=[write_end], env={**os.environ, **(env or {})}
+                command,
+                stdout=log,
+                stderr=log,
+                pass_fds=[write_end],
+                env={**os.environ, **(env or {})},
             )
         os.close(write_end)
         try:
@@ -112,7 +123,12 @@ class Gateway:
         """The lines of POST /execute, each as it arrives."""
         headers = {"E2b-Sandbox-Id": sandbox} if sandbox else {}
         with self.request(
-            "POST", "/execute", json={"code": code, **body}, headers=headers, stream=True, timeout=180
+            "POST",
+            "/execute",
+            json={"code": code, **body},
+            headers=headers,
+            stream=True,
+            timeout=180,
         ) as response:
             assert response.status_code == 200, (response.status_code, response.text)
             for line in response.iter_lines(chunk_size=1):

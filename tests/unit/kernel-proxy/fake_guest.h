@@ -138,7 +138,10 @@ class FakeGuest {
     asio::awaitable<void> end_interrupted() {
         const Json parent = hanging_->parent;
         hanging_.reset();
-        const Json error = {{"status", "error"}, {"ename", "KeyboardInterrupt"}, {"evalue", ""}};
+        const Json error = {{"status", "error"},
+                            {"traceback", {"line 1"}},
+                            {"ename", "KeyboardInterrupt"},
+                            {"evalue", ""}};
         co_await publish("error", parent, error);
         co_await end(parent, error);
     }

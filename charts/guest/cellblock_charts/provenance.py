@@ -156,7 +156,8 @@ def _list(result: Any, bound: Any, caller: str) -> dict[str, Any]:
 _NOTES: dict[str, Callable[..., dict[str, Any] | None]] = {
     "bxp": _bxp, "violin": _violin, "hist": _hist, "pie": _pie,
     "contour": _contour, "contourf": _contour, "tricontour": _artist, "tricontourf": _artist,
-    "hexbin": _hexbin, "hist2d": _hist2d, "pcolormesh": _mesh, "fill_between": _fill, "fill_betweenx": _fill,
+    "hexbin": _hexbin, "hist2d": _hist2d, "pcolormesh": _mesh,
+    "fill_between": _fill, "fill_betweenx": _fill,
     "bar": _bar, "ecdf": _artist, "broken_barh": _artist, "streamplot": _stream,
     "bar_label": _list, "stackplot": _list,
 }

@@ -112,7 +112,7 @@ def test_figures_still_pickle():
 def test_warnings_point_at_the_user(recwarn):
     fig, ax = plt.subplots()
     with pytest.warns(Warning) as caught:
-        ax.contour(np.zeros((3, 3)), levels=[5])
+        ax.contourf([[0, 1], [2, 3]], linewidths=1)
     assert caught[0].filename == __file__
 
 

@@ -465,7 +465,7 @@ def test_contours_keep_their_grid(model):
     assert same(filled["data"]["z"]["x"], x) and same(filled["data"]["z"]["y"], y)
     for row, values in zip(filled["data"]["z"]["v"], grid_x ** 2 + grid_y ** 2):
         assert same(row, values)
-    assert lines["kind"] == "contour"
+    assert lines["kind"] == "contour" and lines["color"] == "#000000"
     for path in lines["data"]["paths"]:
         points = np.array(path["pts"])
         assert path["level"] in (1, 3)

@@ -160,6 +160,9 @@ Result<Layer> parse_layer(const Json& source) {
     layer.id = word_of(source, "id");
     layer.kind_name = word_of(source, "kind");
     layer.kind = kind_from(layer.kind_name);
+    if (layer.kind_name == "unknown") {  // as to_json writes a kind that we do not know
+        if (const std::string name = word_of(source, "kind_name"); !name.empty()) layer.kind_name = name;
+    }
     layer.label = text_of(source, "label");
     layer.series = pairs_of(source, "series");
     layer.color = color_of(source);

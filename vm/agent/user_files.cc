@@ -107,7 +107,10 @@ Result<fs::path> resolve_user_path(const std::string& path, const std::string& h
         return fail(ErrorCode::invalid_argument, "the path has a NUL character");
     }
     if (path == "~" || path.starts_with("~/")) return fs::path(home + path.substr(1));
-    return fs::path(home) / path;  // an absolute path stands for itself
+    const fs::path full = fs::path(home) / path;  // an absolute path stands for itself
+    // "." and doubled slashes go; "a/.." stays, since a may be a link.
+    const bool climbs = std::find(full.begin(), full.end(), "..") != full.end();
+    return climbs ? full : full.lexically_normal();
 }
 
 Result<Json> stat_user_file(UserIdentity user, const fs::path& path) {

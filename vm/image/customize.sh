@@ -6,7 +6,7 @@ export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
 packages=/usr/local/lib/python3.13/dist-packages
 say() { echo "cellblock-progress $*" >&2; }
 
-rm -f /usr/local/sbin/py3compile /usr/lib/python3.*/EXTERNALLY-MANAGED
+rm -f /usr/lib/python3.*/EXTERNALLY-MANAGED
 if [ -d /.cellblock/wheels ]; then
     say 0.00 wheels: installing
     PYTHONPATH=$(echo /.cellblock/wheels/pip-*.whl) python3 -m pip install --quiet --no-index \

@@ -1,7 +1,7 @@
 """The initramfs of a guest: /init, busybox, the kernel modules it loads; and the kernel beside it.
 
-A newc cpio, not compressed: the host appends the agent to it (the kernel takes several archives),
-and unpacking nothing is quickest without KVM.
+A newc cpio, not compressed: the host appends the agent to it (the kernel takes archives back to
+back), and unpacking nothing is quickest without KVM.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Broken(Exception):
 def build(
     packages: Path, scratch: Path, modules: list[str], init: Path, target: Path, epoch: int
 ) -> str:
-    """Writes target/vmlinuz and target/initramfs-base.img; returns the kernel release."""
+    """Writes vmlinuz and initramfs-base.img from .deb files; returns the kernel release."""
     for package in packages.glob("*.deb"):
         subprocess.run(["dpkg-deb", "-x", package, scratch], check=True)
     kernels = list((scratch / "boot").glob("vmlinuz-*"))

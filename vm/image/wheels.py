@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import re
 import shutil
@@ -23,6 +24,10 @@ class NoIndex(Exception):
     """The wheels cannot be had."""
 
 
+class Forged(Exception):
+    """A downloaded wheel is not the one that was locked: never a reason to do without."""
+
+
 def locked_hashes(lock: Path) -> set[str]:
     return set(re.findall(r"--hash=sha256:([0-9a-f]{64})", lock.read_text()))
 
@@ -33,10 +38,8 @@ def sha256(path: Path) -> str:
 
 def pip_command(scratch: Path) -> list[str]:
     """A pip that runs on this host: the system's, or one in a throw-away virtual environment."""
-    if (
-        subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True).returncode
-        == 0
-    ):
+    probe = subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True)
+    if probe.returncode == 0:
         return [sys.executable, "-m", "pip"]
     made = subprocess.run([sys.executable, "-m", "venv", scratch / "venv"], capture_output=True)
     if made.returncode != 0:
@@ -50,21 +53,29 @@ def download_options() -> list[str]:
 
 
 def fetch(lock: Path, cache: Path, log: Callable[[str], None]) -> Path:
-    """Returns a folder `wheels` that holds exactly the lock's wheels; kept for the next build."""
+    """Returns a folder named `wheels` with exactly the lock's wheels, kept for the next build."""
     wanted = locked_hashes(lock)
     folder = cache / hashlib.sha256(lock.read_bytes()).hexdigest()[:12] / "wheels"
     if complete(folder, wanted):
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+    with (
+        (folder.parent / ".lock").open("w") as lock_file,
+        tempfile.TemporaryDirectory(dir=folder.parent) as temporary,
+    ):
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
+        if complete(folder, wanted):  # another builder was quicker
+            return folder
         scratch = Path(temporary)
         command = pip_command(scratch) + [
             "download", "--quiet", "--no-deps", "--require-hashes", "--no-cache-dir", "--retries=2",
-            "--progress-bar=off", "--dest", str(scratch / "wheels"), "-r", str(lock),
-            *download_options(),
+            "--timeout=20", "--progress-bar=off", "--dest", str(scratch / "wheels"),
+            "-r", str(lock), *download_options(),
         ]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         log(done.stdout + done.stderr)
+        if "DO NOT MATCH THE HASHES" in done.stderr:
+            raise Forged("a downloaded wheel has another hash than science.lock; see the log")
         if done.returncode != 0:
             lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
             raise NoIndex(lines[-1].removeprefix("ERROR: ") if lines else "pip failed; see the log")

@@ -45,9 +45,9 @@ class AxisReader:
 
     def _kind(self) -> str:
         name = type(converter_of(self.axis)).__name__
-        if name == "StrCategoryConverter":
-            return "category"
         locator = type(self.axis.get_major_locator()).__name__
+        if name == "StrCategoryConverter" or locator == "StrCategoryLocator":
+            return "category"  # (of shared axes only the first has the converter)
         if name == "PeriodConverter" or locator == "TimeSeries_DateLocator":
             self._frequency = (getattr(self.axis, "freq", None) or getattr(self.ax, "freq", None)
                                or getattr(self.axis.get_major_locator(), "freq", None))
@@ -110,7 +110,8 @@ class AxisReader:
         return locations[inside], [labels[index] for index in inside], offset
 
     def _read_mapping(self) -> None:
-        mapping = getattr(getattr(self.axis, "units", None), "_mapping", None)
+        mapping = getattr(getattr(self.axis, "units", None), "_mapping", None) \
+            or getattr(self.axis.get_major_locator(), "_units", None)
         if not mapping or len(mapping) > MAX_CATEGORIES:
             return
         pairs = sorted(mapping.items(), key=lambda pair: pair[1])

@@ -34,8 +34,8 @@ def _fill(model: dict[str, Any], figure: Any, budget: Budget) -> None:
     if len(found) > MAX_PANELS:
         model["warnings"].append(f"only {MAX_PANELS} of {len(found)} panels are described")
         found = found[:MAX_PANELS]
-    budget.expect_layers(sum(len(ax.get_children()) - 10 for place in found
-                             for ax in place.axes) // 4)
+    budget.expect_layers(sum(len(ax.lines) + len(ax.collections) + len(ax.images)
+                             for place in found for ax in place.axes))
     shown = [legend.read(item) for item in figure.legends]
     shared = next((item for item in shown if item), None)
     if shared:

@@ -22,7 +22,7 @@ def read(legend: Any) -> dict[str, Any] | None:
     sections: list[dict[str, Any]] = []
     for handle, words in zip(list(handles)[:_MAX_ENTRIES], legend.get_texts()):
         label = text.plain(words.get_text()).strip()
-        if handle is not None and not handle.get_visible():
+        if handle is not None and _is_heading(handle):
             sections.append({"title": label, "entries": []})
             continue
         entry = {"label": label, "color": _colour(handle), "marker": _marker(handle)}
@@ -36,6 +36,15 @@ def read(legend: Any) -> dict[str, Any] | None:
     if sections:
         result["sections"] = sections
     return result
+
+
+def _is_heading(handle: Any) -> bool:
+    """seaborn's section titles: an invisible handle, or a white line without width or marker."""
+    if not handle.get_visible():
+        return True
+    size = getattr(handle, "get_markersize", None)
+    return size is not None and size() == 0 and handle.get_color() in ("w", "white") \
+        and handle.get_marker() in ("", "None", None, " ")
 
 
 def _colour(handle: Any) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from . import encode, layout, legend, text
+from . import encode, layout, legend, text, tidy
 from .budget import Budget, OutOfTime
 from .reading import Reading
 from .readers import FLAT, SPATIAL
@@ -28,7 +28,10 @@ def read(place: layout.Place, budget: Budget) -> dict[str, Any] | None:
     layers: list[dict[str, Any]] = []
     for reading, own in zip(readings, legends):
         reading.layers.sort(key=lambda layer: layer["_order"])
-        layers += legend.name_layers(reading.layers, own or shown)
+        found = tidy.intervals(reading.layers)
+        found = legend.name_layers(found, own or shown)
+        reading.layers = tidy.merge(reading, found)
+        layers += reading.layers
         _categories(reading)
     notes = [note for reading in readings for note in reading.notes]
     refs = [ref for reading in readings for ref in reading.refs]

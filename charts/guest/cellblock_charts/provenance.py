@@ -119,6 +119,12 @@ def _artist(result: Any, bound: Any, caller: str) -> dict[str, Any]:
     return {"artist": result}
 
 
+def _hexbin(result: Any, bound: Any, caller: str) -> dict[str, Any]:
+    options = bound()
+    return {"artist": result,
+            "log": [options.get(name) == "log" for name in ("xscale", "yscale")]}
+
+
 def _fill(result: Any, bound: Any, caller: str) -> dict[str, Any]:
     return {"artist": result, "step": bound().get("step"), "caller": caller}
 
@@ -126,6 +132,12 @@ def _fill(result: Any, bound: Any, caller: str) -> dict[str, Any]:
 def _bar(result: Any, bound: Any, caller: str) -> dict[str, Any] | None:
     if caller.startswith("seaborn.distributions"):
         return {"container": result}
+    return None
+
+
+def _mesh(result: Any, bound: Any, caller: str) -> dict[str, Any] | None:
+    if caller.startswith("seaborn.distributions"):
+        return {"artist": result}
     return None
 
 
@@ -144,7 +156,8 @@ def _list(result: Any, bound: Any, caller: str) -> dict[str, Any]:
 _NOTES: dict[str, Callable[..., dict[str, Any] | None]] = {
     "bxp": _bxp, "violin": _violin, "hist": _hist, "pie": _pie,
     "contour": _contour, "contourf": _contour, "tricontour": _artist, "tricontourf": _artist,
-    "hexbin": _artist, "hist2d": _hist2d, "fill_between": _fill, "fill_betweenx": _fill,
+    "hexbin": _hexbin, "hist2d": _hist2d, "pcolormesh": _mesh,
+    "fill_between": _fill, "fill_betweenx": _fill,
     "bar": _bar, "ecdf": _artist, "broken_barh": _artist, "streamplot": _stream,
     "bar_label": _list, "stackplot": _list,
 }

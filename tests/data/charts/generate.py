@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the chart models of tests/unit/charts/guest/gallery.py beside this file, for C++ tests.
+"""Writes the models of tests/unit/charts/guest/gallery.py beside this file, for the C++ tests.
 
 Run it with a Python that has matplotlib; the kept files were made with matplotlib 3.10.
 """

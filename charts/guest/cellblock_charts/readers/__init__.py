@@ -10,6 +10,7 @@ from . import (areas, bars, boxes, contours, errors, events, grids, hists, lines
 Reader = Callable[[Any], None]
 
 FLAT: list[tuple[str, Reader]] = [
+    ("artist", shapes.probe),
     ("seaborn legend helpers", shapes.drop_helpers),
     ("pie", pies.read),
     ("box", boxes.read),

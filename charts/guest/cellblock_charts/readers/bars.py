@@ -122,41 +122,65 @@ def _loose(reading: Reading, groups: list[dict[str, Any]]) -> None:
 
 
 def _attach_intervals(reading: Reading, groups: list[dict[str, Any]]) -> None:
-    """seaborn draws a confidence interval as a Line2D per bar, in no container."""
+    """seaborn draws a confidence interval as a Line2D per bar, in no container, its caps in the
+    same line or (before 0.13) as two more lines."""
     if not groups:
         return
     count = sum(len(group["patches"]) for group in groups)
-    lines = [line for line in reading.free("Line2D") if len(line.get_xdata(orig=False)) in (2, 6)
+    lines = [line for line in reading.free("Line2D")
+             if len(line.get_xdata(orig=False)) in (2, 6, 8)
              and reading.in_data(line) and text.label_of(line) is None]
-    if len(lines) > count:
+    if len(lines) > count * 3:
         return
     for line in lines:
         x, y = floats(line.get_xdata(orig=False)), floats(line.get_ydata(orig=False))
         for group in groups:
-            if _attach(group, x, y):
+            if _attach(group, x, y) or _is_cap(group, x, y):
                 reading.claim(line)
                 break
 
 
+def _nearest(group: dict[str, Any], place: float) -> int | None:
+    bars = group["bars"]
+    offset = numpy.abs(bars["pos"] - place)
+    nearest = int(offset.argmin())
+    return nearest if offset[nearest] <= bars["width"][nearest] * 1e-3 else None
+
+
 def _attach(group: dict[str, Any], x: numpy.ndarray, y: numpy.ndarray) -> bool:
     along, across = (x, y) if group["orient"] == "v" else (y, x)
-    stem = along if len(along) == 2 else along[2:4]
-    if not numpy.isfinite(along).all() or stem.min() != stem.max():
-        if not (numpy.isfinite(along).all() and numpy.isnan(across).all()):
-            return False
-    bars = group["bars"]
-    offset = numpy.abs(bars["pos"] - stem[0])
-    nearest = int(offset.argmin())
-    if offset[nearest] > bars["width"][nearest] * 1e-3:
+    good = numpy.isfinite(along)
+    along, across = along[good], across[good]
+    if len(along) < 2:
         return False
-    tip = bars["base"][nearest] + bars["value"][nearest]
-    low, high = across.min(), across.max()
-    if not low <= tip + 1e-9 * abs(tip) or not tip - 1e-9 * abs(tip) <= high:
-        return bool(numpy.isnan(low))
+    place = float(along.min() + along.max()) / 2
+    on_stem = numpy.abs(along - place) <= 1e-9 * max(1.0, abs(place))
+    if int(on_stem.sum()) != 2:
+        return False
+    index = _nearest(group, place)
+    if index is None:
+        return False
+    if numpy.isnan(across).all():
+        return True  # a category with one value has an interval of nothing
+    tip = group["bars"]["base"][index] + group["bars"]["value"][index]
+    low, high = numpy.nanmin(across), numpy.nanmax(across)
+    slack = 1e-9 * abs(tip)
+    if not low - slack <= tip <= high + slack:
+        return False
     if group["err"] is None:
-        group["err"] = (numpy.full(len(offset), numpy.nan), numpy.full(len(offset), numpy.nan))
-    group["err"][0][nearest], group["err"][1][nearest] = low, high
+        empty = numpy.full(len(group["bars"]["pos"]), numpy.nan)
+        group["err"] = (empty, empty.copy())
+    group["err"][0][index], group["err"][1][index] = low, high
     return True
+
+
+def _is_cap(group: dict[str, Any], x: numpy.ndarray, y: numpy.ndarray) -> bool:
+    along, across = (x, y) if group["orient"] == "v" else (y, x)
+    if len(along) != 2 or across[0] != across[1] or group["err"] is None:
+        return False
+    index = _nearest(group, float(along.sum()) / 2)
+    return index is not None and bool(across[0] in (group["err"][0][index],
+                                                    group["err"][1][index]))
 
 
 def _stack(groups: list[dict[str, Any]]) -> None:

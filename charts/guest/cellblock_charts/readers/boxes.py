@@ -91,7 +91,7 @@ def _add(reading: Reading, first: Any, orient: str, rows: list[dict[str, Any]]) 
 
 
 def _from_lines(reading: Reading) -> None:
-    """Boxes of a figure drawn before the wrappers came: box, 2 whiskers, 2 caps, median."""
+    """Boxes that no wrapper saw drawn: box, 2 whiskers, 2 caps, median, [fliers]."""
     lines = [line for line in reading.free("Line2D") if reading.in_data(line)]
     points = {id(line): data_of(line) for line in lines}
     sizes = [len(points[id(line)][0]) for line in lines]

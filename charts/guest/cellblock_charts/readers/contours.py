@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from .. import scalar
+from .. import colour, scalar
 from ..encode import floats
 from ..reading import Reading, is_a
 
@@ -40,9 +40,18 @@ def _read_set(reading: Reading, contours: Any, grid: Any) -> None:
     data["z"] = _grid(reading, grid)
     if data["z"] is None or not filled:
         data["paths"] = _paths(reading, contours)
-    scalar.note(reading, contours)
+    tint = None
+    if getattr(contours, "colors", None) is not None:  # colours that the user chose
+        tint = colour.face_of(parts[0]) if filled else _line_colour(parts[0])
+    else:
+        scalar.note(reading, contours)
     layer = reading.add("contourf" if filled else "contour", parts[0], data, color="")
-    layer["color"] = None
+    layer["color"] = tint
+
+
+def _line_colour(part: Any) -> str | None:
+    rows = numpy.asarray(part.get_edgecolor())
+    return colour.to_hex(rows[0]) if rows.ndim == 2 and len(rows) else None
 
 
 def _grid(reading: Reading, grid: Any) -> dict[str, Any] | None:

@@ -63,7 +63,8 @@ def _edges_of(centres: numpy.ndarray) -> numpy.ndarray:
 
 
 def read_meshes(reading: Reading) -> None:
-    histograms = {id(note["artist"]) for note in reading.noted("hist2d")}
+    histograms = {id(note["artist"]) for method in ("hist2d", "pcolormesh")
+                  for note in reading.noted(method)}
     for mesh in list(reading.free("QuadMesh", "PolyQuadMesh")):
         corners = getattr(mesh, "_coordinates", None)
         values = mesh.get_array()

@@ -39,6 +39,8 @@ def add(reading: Reading, line: Any, x: numpy.ndarray, y: numpy.ndarray, *,
         ecdf: bool = False) -> dict[str, Any]:
     note_dates(reading, line)
     step = _STEPS.get(line.get_drawstyle())
+    if step and len(x) > 2 and numpy.isneginf(x[0]):  # how ecdf and ecdfplot begin
+        x, y, ecdf = x[1:], y[1:], True
     kind = "line"
     if is_markers_only(line):
         kind, step = "scatter", None

@@ -66,7 +66,7 @@ def _add(reading: Reading, artist: Any, x: numpy.ndarray, y: numpy.ndarray) -> N
 
 
 def read_hexbins(reading: Reading) -> None:
-    known = {id(note["artist"]) for note in reading.noted("hexbin")}
+    known = {id(note["artist"]): note["log"] for note in reading.noted("hexbin")}
     for artist in list(reading.free("PolyCollection")):
         offsets = floats(artist.get_offsets())
         values = artist.get_array()
@@ -79,6 +79,10 @@ def read_hexbins(reading: Reading) -> None:
         if len(offsets) == len(values) and offsets.any() and len(paths) == 1:
             x, y = offsets[:, 0], offsets[:, 1]
             dx, dy = numpy.ptp(paths[0].vertices[:, 0]), numpy.ptp(paths[0].vertices[:, 1])
+            # Newer versions keep the centres on log axes as exponents.
+            log_x, log_y = known.get(id(artist), [False, False])
+            x, dx = (10.0 ** x, numpy.nan) if log_x else (x, dx)
+            y, dy = (10.0 ** y, numpy.nan) if log_y else (y, dy)
         elif len(paths) == len(values):  # log axes: a path of its own for every hexagon
             boxes = numpy.array([(*path.vertices.min(axis=0), *path.vertices.max(axis=0))
                                  for path in paths])
@@ -87,7 +91,6 @@ def read_hexbins(reading: Reading) -> None:
         else:
             continue
         reading.claim(artist)
-        x, y = _undo_log(reading, x, y)
         scalar.note(reading, artist)
         keep = numpy.argsort(-values, kind="stable")[: reading.budget.points(SCATTER_POINTS, 3)]
         fields = {"n": len(values)}
@@ -100,15 +103,3 @@ def read_hexbins(reading: Reading) -> None:
             "dx": None if numpy.isnan(dx) else float(dx),
             "dy": None if numpy.isnan(dy) else float(dy)}, color="", **fields)["color"] = None
 
-
-def _undo_log(reading: Reading, x: numpy.ndarray,
-              y: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """On log axes newer versions keep the centres as powers of ten."""
-    result = []
-    for axis, values in ((reading.x, x), (reading.y, y)):
-        low, high = axis.axis.get_view_interval()
-        outside = (values < low) | (values > high)
-        if axis.axis.get_scale() == "log" and outside.mean() > 0.5:
-            values = 10.0 ** values
-        result.append(values)
-    return result[0], result[1]

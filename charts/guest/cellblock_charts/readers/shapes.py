@@ -12,6 +12,21 @@ from ..encode import floats, number
 from ..reading import Reading, is_a
 
 
+def probe(reading: Reading) -> None:
+    """Sets aside lines and clouds whose data cannot be had, so that they cost no other layer."""
+    for artist in list(reading.free("Line2D", "Collection")):
+        try:
+            if is_a(artist, "Line2D"):
+                artist.get_xdata(orig=False)
+                artist.get_ydata(orig=False)
+            else:
+                artist.get_offsets()
+        except Exception as error:
+            reading.claim(artist)
+            reading.warnings.append(text.clean(
+                f"{type(artist).__name__}: could not be read ({type(error).__name__}: {error})"))
+
+
 def drop_helpers(reading: Reading) -> None:
     """seaborn puts empty artists on the axes to have entries for its legend."""
     boxes = {id(line) for note in reading.noted("bxp")

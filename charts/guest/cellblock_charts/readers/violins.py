@@ -112,11 +112,12 @@ def _from_seaborn(reading: Reading) -> None:
 def _inner(reading: Reading, row: dict[str, Any], orient: str) -> None:
     """seaborn's inner marks: thin line = whiskers, thick line = quartiles, mark = median."""
     inside: list[tuple[float, numpy.ndarray, Any]] = []
-    reach = max(float(row["half_hi"].max()), float(row["half_lo"].max())) + 1e-9
+    left = row["pos"] - float(row["half_lo"].max()) - 1e-9
+    right = row["pos"] + float(row["half_hi"].max()) + 1e-9
     for line in list(reading.free("Line2D")):
         x, y = data_of(line)
         along, across = (x, y) if orient == "v" else (y, x)
-        if len(along) not in (1, 2) or abs(along.mean() - row["pos"]) > reach:
+        if len(along) not in (1, 2) or along.min() < left or along.max() > right:
             continue
         if across.min() < row["min"] - 1e-9 or across.max() > row["max"] + 1e-9:
             continue
@@ -138,7 +139,7 @@ def _inner(reading: Reading, row: dict[str, Any], orient: str) -> None:
         if len(offsets) != 1:
             continue
         along, value = offsets[0] if orient == "v" else offsets[0][::-1]
-        if abs(along - row["pos"]) <= reach and row["min"] <= value <= row["max"]:
+        if left <= along <= right and row["min"] <= value <= row["max"]:
             row["median"] = float(value)
             reading.claim(cloud)
 

@@ -38,11 +38,11 @@ class Agent:
         self.folder = Path(tempfile.mkdtemp(prefix="cb-agent-"))
         self.home = self.folder / "home"
         self.home.mkdir()
-        self.log = open(self.folder / "log", "wb")
-        self.process = subprocess.Popen(
-            [AGENT, "--root-less", "--socket", self.folder / "s", "--python", PYTHON,
-             "--python-path", PYTHON_PATH],
-            stdout=self.log, stderr=self.log, env={**os.environ, "HOME": str(self.home)})
+        with open(self.folder / "log", "wb") as log:
+            self.process = subprocess.Popen(
+                [AGENT, "--root-less", "--socket", self.folder / "s", "--python", PYTHON,
+                 "--python-path", PYTHON_PATH],
+                stdout=log, stderr=log, env={**os.environ, "HOME": str(self.home)})
         self.link = GuestLink(str(self.folder / "s")).connect()
 
     def end(self) -> str:

@@ -22,6 +22,8 @@ TEST_CASE("paths are the tenant's: relative ones start at home, nonsense is refu
     CHECK(resolve_user_path("a/b.txt", "/home/user").value() == "/home/user/a/b.txt");
     CHECK(resolve_user_path("/etc/hosts", "/home/user").value() == "/etc/hosts");
     CHECK(resolve_user_path("~/a", "/home/user").value() == "/home/user/a");
+    CHECK(resolve_user_path("./a//b", "/home/user").value() == "/home/user/a/b");
+    CHECK(resolve_user_path("link/../a", "/home/user").value() == "/home/user/link/../a");
     CHECK_FALSE(resolve_user_path("", "/home/user"));
     CHECK_FALSE(resolve_user_path(std::string("a\0b", 3), "/home/user"));
     CHECK_FALSE(resolve_user_path(std::string(5000, 'a'), "/home/user"));

@@ -161,7 +161,8 @@ Result<Layer> parse_layer(const Json& source) {
     layer.kind_name = word_of(source, "kind");
     layer.kind = kind_from(layer.kind_name);
     if (layer.kind_name == "unknown") {  // as to_json writes a kind that we do not know
-        if (const std::string name = word_of(source, "kind_name"); !name.empty()) layer.kind_name = name;
+        if (const std::string name = word_of(source, "kind_name"); !name.empty())
+            layer.kind_name = name;
     }
     layer.label = text_of(source, "label");
     layer.series = pairs_of(source, "series");

@@ -238,8 +238,10 @@ inline constexpr std::size_t qemu_file_max_bytes = 64 * MiB;
 inline constexpr std::size_t qemu_open_files_max = 256;
 // Address space beyond guest RAM: code, heap, thread stacks, TCG's translation buffer.
 inline constexpr std::size_t qemu_address_space_slack_bytes = 8 * GiB;
-// Host memory beyond what the guest may use: QEMU's heap and TCG's buffer (35 MB idle measured, the
-// buffer alone may grow to 256 MiB), and the page tables of 4 GiB.
+// Host memory beyond two times the guest's RAM (a page of the base that was never written is a
+// hole: the first clone that touches it pays for it in the memfd and again as its own copy): QEMU's
+// heap and TCG's buffer (35 MB idle measured, the buffer alone may grow to 256 MiB), and the page
+// tables of 4 GiB.
 inline constexpr std::size_t qemu_host_overhead_bytes = 512 * MiB;
 // Threads of one QEMU: vCPU, main loop, RCU, and block I/O workers (64 at most).
 inline constexpr std::size_t qemu_tasks_max = 128;

@@ -12,6 +12,9 @@ function(cellblock_library)
   target_link_libraries(cellblock-${arg_NAME} PUBLIC ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS})
 endfunction()
 
+# Everything that checks without a microVM: unit tests, corpus replays, fuzz targets.
+add_custom_target(checks)
+
 # cellblock_test(NAME vm-link SOURCES ... LINKS ...)
 # A doctest program unit-NAME, registered with ctest under the same name.
 function(cellblock_test)
@@ -19,6 +22,7 @@ function(cellblock_test)
   add_executable(unit-${arg_NAME} ${arg_SOURCES} ${CMAKE_SOURCE_DIR}/tests/unit/main.cc)
   target_link_libraries(unit-${arg_NAME} PRIVATE ${arg_LINKS} doctest::doctest)
   add_test(NAME unit-${arg_NAME} COMMAND unit-${arg_NAME})
+  add_dependencies(checks unit-${arg_NAME})
 endfunction()
 
 # cellblock_fuzzer(NAME link_frame SOURCES ... LINKS ...)
@@ -31,9 +35,11 @@ function(cellblock_fuzzer)
     target_link_libraries(fuzz-${arg_NAME} PRIVATE ${arg_LINKS})
     target_compile_options(fuzz-${arg_NAME} PRIVATE -fsanitize=fuzzer)
     target_link_options(fuzz-${arg_NAME} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(checks fuzz-${arg_NAME})
   endif()
   add_executable(replay-${arg_NAME} ${arg_SOURCES} ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.cc)
   target_link_libraries(replay-${arg_NAME} PRIVATE ${arg_LINKS})
+  add_dependencies(checks replay-${arg_NAME})
   add_test(NAME replay-${arg_NAME}
            COMMAND replay-${arg_NAME} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${arg_NAME})
 endfunction()

@@ -183,7 +183,7 @@ Json listed_sandbox_json(const SandboxView& sandbox) {
     json["endAt"] = iso8601(sandbox.ends_at);
     json["cpuCount"] = cpu_count;
     json["memoryMB"] = sandbox.memory_mib;
-    json["diskSizeMB"] = sandbox.memory_mib;
+    json["diskSizeMB"] = limits::guest_disk_max_bytes / limits::MiB;
     json["state"] = "running";
     json["metadata"] = sandbox.metadata;
     return json;

@@ -152,8 +152,9 @@ asio::awaitable<void> Gateway::wait_for_signal() {
 
 asio::awaitable<void> Gateway::take_down() {
     if (server_) co_await server_->shutdown(std::chrono::seconds(config_.shutdown_grace_s));
-    if (sandboxes_) co_await sandboxes_->remove_all();
+    // The pool first: a machine that is being started for somebody becomes a sandbox or ends.
     co_await machines_->stop();
+    if (sandboxes_) co_await sandboxes_->remove_all();
     tidy_timer_.cancel();
     log::info("stopped");
     loop_.stop();

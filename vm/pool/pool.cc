@@ -12,6 +12,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "vm/pool/counted_machine.h"
@@ -55,6 +56,7 @@ struct Pool::State {
     std::shared_ptr<std::size_t> machines = std::make_shared<std::size_t>(0);
     std::size_t refilling = 0;  // background starts
     std::size_t cold_starting = 0;
+    Condition start_ended;  // one of the two went down
     std::size_t failures_in_a_row = 0;
     std::uint64_t generation = 0;  // of the starter
     Deadline retry_at;
@@ -69,7 +71,8 @@ struct Pool::State {
           warm_up(std::move(warm_up_)),
           options(options_),
           gate(executor_, std::max<std::size_t>(options_.concurrent_starts, 1)),
-          wake(executor_) {}
+          wake(executor_),
+          start_ended(executor_) {}
 
     void stir() { wake.cancel(); }
 
@@ -129,11 +132,16 @@ asio::awaitable<void> Pool::State::refill_one(Self self, Slot slot) {
             machine = fail(warmed.error().in("warming up a machine"));
         }
     }
-    --self->refilling;
     self->started(machine.has_value(), machine ? std::string() : machine.error().text());
-    if (machine && (self->stopped || generation != self->generation)) {
-        co_await (*machine)->kill("the pool does not need it any more");
-    } else if (machine && (*machine)->alive()) {
+    const bool wanted = !self->stopped && generation == self->generation;
+    if (machine && !wanted) co_await (*machine)->kill("the pool does not need it any more");
+    --self->refilling;  // after the kill: stop() waits for it
+    self->start_ended.notify_all();
+    if (!wanted) {
+        self->stir();
+        co_return;
+    }
+    if (machine && (*machine)->alive()) {
         WarmMachine entry;
         entry.machine = std::move(*machine);
         entry.expires_at = std::chrono::steady_clock::now() + jittered(self->options.age_max);
@@ -254,13 +262,15 @@ asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::take(ClaimRequest reques
     ++state->cold_starting;
     Slot slot(state->machines);
     auto machine = co_await State::start_one(state, std::move(slot), StartGate::Urgency::urgent);
+    Result<void> claimed;
+    if (machine) claimed = co_await (*machine)->claim(std::move(request));
     --state->cold_starting;
+    state->start_ended.notify_all();
     if (!machine) {
         ++state->counts.start_failures;
         state->counts.last_failure = machine.error().text();
         co_return fail(machine.error().in("starting a machine"));
     }
-    auto claimed = co_await (*machine)->claim(std::move(request));
     if (!claimed) co_return fail(claimed.error());
     co_return std::move(machine);
 }
@@ -269,6 +279,9 @@ asio::awaitable<void> Pool::stop() {
     const auto state = state_;
     state->stopped = true;
     state->stir();
+    // A machine that is being started would outlive us: wait until whoever starts it has it in
+    // hand.
+    while (state->refilling + state->cold_starting > 0) co_await state->start_ended.wait();
     while (auto machine = state->pop_warm()) {
         co_await machine->kill("the pool was stopped");
     }

@@ -306,14 +306,6 @@ asio::awaitable<Result<void>> QemuMachine::claim(ClaimRequest request) {
     const auto core = core_;
     if (core->claim_started) co_return fail(ErrorCode::internal, "a machine is claimed once");
     core->claim_started = true;
-    if (core->process && core->process->cgroup() != nullptr && request.memory_limit_bytes > 0) {
-        // The guest's writable disk is its RAM too, beyond the sandbox's memory limit.
-        const std::uint64_t may_use = std::min<std::uint64_t>(
-            core->hardware.ram_bytes, request.memory_limit_bytes + limits::guest_disk_max_bytes);
-        auto set =
-            core->process->cgroup()->set_memory_max(may_use + limits::qemu_host_overhead_bytes);
-        if (!set) log::warning("cgroup_limit_not_set", {{"reason", set.error().text()}});
-    }
     auto result = co_await link::call(*core->link, "claim", claim_parameters(request),
                                       limits::machine_claim_timeout);
     if (!result) {

@@ -159,9 +159,9 @@ asio::awaitable<Result<std::unique_ptr<QemuProcess>>> QemuProcess::start(
     self->host_ = launch.host;
     CB_CO_TRY_ASSIGN(folder, RunFolder::create(launch.run_root, launch.id));
     self->folder_ = std::move(folder);
-    auto cgroup = HostCgroup::create(launch.host->cgroups, launch.id,
-                                     launch.hardware.ram_bytes + limits::qemu_host_overhead_bytes,
-                                     limits::qemu_tasks_max);
+    auto cgroup = HostCgroup::create(
+        launch.host->cgroups, launch.id,
+        2 * launch.hardware.ram_bytes + limits::qemu_host_overhead_bytes, limits::qemu_tasks_max);
     if (cgroup) {
         self->cgroup_ = std::move(*cgroup);
     } else if (cgroup.error().code != ErrorCode::not_supported) {

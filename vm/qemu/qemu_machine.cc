@@ -127,7 +127,9 @@ asio::awaitable<void> QemuMachine::Core::end(std::shared_ptr<Core> core, ExitRea
 asio::awaitable<Result<Json>> QemuMachine::Core::command(std::shared_ptr<Core> core,
                                                          std::string name, Json arguments) {
     if (core->gone) co_return fail(ErrorCode::sandbox_gone, "the machine is gone");
-    co_return co_await core->process->command(std::move(name), std::move(arguments));
+    // Longer than usual: many machines may be starting at once.
+    co_return co_await core->process->qmp().execute(std::move(name), std::move(arguments),
+                                                    limits::qemu_start_timeout);
 }
 
 asio::awaitable<void> QemuMachine::Core::supervise(std::shared_ptr<Core> core) {
@@ -306,7 +308,8 @@ asio::awaitable<Result<void>> QemuMachine::claim(ClaimRequest request) {
     const auto core = core_;
     if (core->claim_started) co_return fail(ErrorCode::internal, "a machine is claimed once");
     core->claim_started = true;
-    if (core->process && core->process->cgroup() != nullptr && request.memory_limit_bytes > 0) {
+    if (request.memory_limit_bytes == 0) request.memory_limit_bytes = core->hardware.ram_bytes;
+    if (core->process && core->process->cgroup() != nullptr) {
         // The guest's writable disk is its RAM too, beyond the sandbox's memory limit.
         const std::uint64_t may_use = std::min<std::uint64_t>(
             core->hardware.ram_bytes, request.memory_limit_bytes + limits::guest_disk_max_bytes);

@@ -1,6 +1,7 @@
 // One connection of a LinkCore: its descriptor, its decoder, and what is being written. Internal.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -52,6 +53,7 @@ struct LinkCore::Connection {
     bool acknowledge_timer_armed = false;
     boost::asio::steady_timer acknowledge_timer;
     boost::asio::steady_timer greeting_timer;
+    std::chrono::milliseconds greeting_interval{100};
 };
 
 }  // namespace cellblock::vm::link

@@ -181,8 +181,15 @@ Result<void> LinkCore::on_frame(Connection& connection, const FrameView& frame) 
     ++stats_.frames_received;
     switch (frame.type) {
         case FrameType::hello:
-        case FrameType::hello_reply:
+        case FrameType::hello_reply: {
+            // A guest that lost its end of the port answers a repeated HELLO once more, and looks
+            // for frames from there on: only a new connection puts both ends in step.
+            const auto hello = decode_hello(frame.payload);
+            if (hello && connection.nonce == hello->nonce) {
+                return fail(ErrorCode::connection_lost, "the guest began its connection anew");
+            }
             return violation("a greeting in the middle of a connection");
+        }
         case FrameType::ack: {
             CB_TRY_ASSIGN(sequence, decode_ack(frame.payload));
             return on_ack(sequence, connection.sent_through);

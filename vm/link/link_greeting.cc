@@ -11,8 +11,10 @@
 namespace cellblock::vm::link {
 namespace {
 
-// A HELLO may be lost while the guest opens its port; it costs 64 KiB to say it again.
-constexpr std::chrono::seconds kGreetingInterval{2};
+// A HELLO may be lost while the guest opens its port, and its answer too when the guest's kernel
+// has not heard of the host yet. Saying it again costs 64 KiB, so soon at first and then seldom: a
+// clone answers within milliseconds, a guest that boots within a minute.
+constexpr std::chrono::milliseconds kGreetingIntervalMax{2000};
 
 Error version_mismatch(std::uint32_t peers) {
     return Error(ErrorCode::not_supported,
@@ -38,7 +40,9 @@ void LinkCore::greet(const std::shared_ptr<Connection>& connection) {
                                             frame.end());
         wake_writer();
     }
-    connection->greeting_timer.expires_after(kGreetingInterval);
+    connection->greeting_timer.expires_after(connection->greeting_interval);
+    connection->greeting_interval =
+        std::min(connection->greeting_interval * 2, kGreetingIntervalMax);
     connection->greeting_timer.async_wait(
         [weak = weak_from_this(), connection](boost::system::error_code error) {
             const auto self = weak.lock();

@@ -127,7 +127,9 @@ asio::awaitable<void> QemuMachine::Core::end(std::shared_ptr<Core> core, ExitRea
 asio::awaitable<Result<Json>> QemuMachine::Core::command(std::shared_ptr<Core> core,
                                                          std::string name, Json arguments) {
     if (core->gone) co_return fail(ErrorCode::sandbox_gone, "the machine is gone");
-    co_return co_await core->process->command(std::move(name), std::move(arguments));
+    // Longer than usual: many machines may be starting at once.
+    co_return co_await core->process->qmp().execute(std::move(name), std::move(arguments),
+                                                    limits::qemu_start_timeout);
 }
 
 asio::awaitable<void> QemuMachine::Core::supervise(std::shared_ptr<Core> core) {
@@ -306,6 +308,7 @@ asio::awaitable<Result<void>> QemuMachine::claim(ClaimRequest request) {
     const auto core = core_;
     if (core->claim_started) co_return fail(ErrorCode::internal, "a machine is claimed once");
     core->claim_started = true;
+    if (request.memory_limit_bytes == 0) request.memory_limit_bytes = core->hardware.ram_bytes;
     auto result = co_await link::call(*core->link, "claim", claim_parameters(request),
                                       limits::machine_claim_timeout);
     if (!result) {

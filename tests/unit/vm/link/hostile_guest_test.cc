@@ -140,6 +140,63 @@ TEST_CASE("what an honest guest may send keeps the link open") {
     check(Case("an old ACK", joined({encode_ack(1), encode_ack(0)}), ""));
 }
 
+awaitable<void> answer_twice(stream_descriptor& fd) {
+    FrameDecoder decoder(FrameType::hello);
+    FrameView frame;
+    while (decoder.next(frame) != FrameDecoder::Status::greeting) {
+        const auto space = decoder.writable();
+        const std::size_t count = co_await fd.async_read_some(
+            asio::buffer(space.data(), space.size()), asio::use_awaitable);
+        decoder.commit(count);
+    }
+    const Bytes reply = encode_hello(FrameType::hello_reply, decode_hello(frame.payload).value());
+    for (int i = 0; i < 2; ++i) {
+        co_await asio::async_write(fd, asio::buffer(reply), asio::use_awaitable);
+        co_await pause_for(std::chrono::milliseconds(10));
+    }
+}
+
+TEST_CASE("a guest that answers a repeated HELLO again gets a new connection, not the blame") {
+    TwoEnds ends;
+    SocketPair pair;
+    ends.start(*ends.host, std::move(pair.first), ends.host_ended);
+    stream_descriptor fd(ends.context, pair.second.release());
+    run_to_end(ends.context, answer_twice(fd));
+    REQUIRE(ends.host_ended);
+    CHECK(ends.host_ended->code == ErrorCode::connection_lost);
+    CHECK(!ends.host->closed());
+}
+
+awaitable<void> read_hellos(stream_descriptor& fd, int& hellos) {
+    FrameDecoder decoder(FrameType::hello);
+    FrameView frame;
+    std::optional<Nonce> nonce;
+    while (hellos < 3) {
+        if (decoder.next(frame) == FrameDecoder::Status::greeting) {
+            const Hello hello = decode_hello(frame.payload).value();
+            if (nonce) CHECK(*nonce == hello.nonce);
+            nonce = hello.nonce;
+            ++hellos;
+            decoder.reject();
+            continue;
+        }
+        const auto space = decoder.writable();
+        const std::size_t count = co_await fd.async_read_some(
+            asio::buffer(space.data(), space.size()), asio::use_awaitable);
+        decoder.commit(count);
+    }
+}
+
+TEST_CASE("the host says HELLO again while nobody answers") {
+    TwoEnds ends;
+    SocketPair pair;
+    ends.start(*ends.host, std::move(pair.first), ends.host_ended);
+    stream_descriptor fd(ends.context, pair.second.release());
+    int hellos = 0;
+    run_to_end(ends.context, read_hellos(fd, hellos));
+    CHECK(hellos == 3);
+}
+
 TEST_CASE("single bytes do not cost the host a buffer each") {
     TwoEnds ends;
     StreamPtr stream = ends.host->open(StreamKind::tcp, "{}");

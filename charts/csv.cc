@@ -39,7 +39,8 @@ class Table {
 
 std::string quoted(const std::string& value, bool number) {
     std::string text = value;
-    if (!number && !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos) {
+    if (!number && !text.empty() &&
+        std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos) {
         text.insert(text.begin(), '\'');
     }
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -73,7 +74,9 @@ std::string Table::text() const {
     return result;
 }
 
-std::string cell(double value) { return std::isfinite(value) ? exact_number(value) : std::string(); }
+std::string cell(double value) {
+    return std::isfinite(value) ? exact_number(value) : std::string();
+}
 
 std::string cell(const Axis& axis, double value) {
     if (!std::isfinite(value)) return {};
@@ -104,14 +107,17 @@ const Axis* axis_of(const Panel& panel, const Layer& layer, std::string_view nam
         case Kind::band:
             if (is({"x"})) return &position_axis(panel, layer);
             return is({"lo", "hi"}) ? &value_axis(panel, layer) : nullptr;
-        case Kind::hist: return nullptr;
+        case Kind::hist:
+            return nullptr;
         case Kind::gantt:
             if (is({"row"})) return &panel.y;
             return is({"start", "end"}) ? &panel.x : nullptr;
-        case Kind::candlestick: return is({"t"}) ? &panel.x : nullptr;
+        case Kind::candlestick:
+            return is({"t"}) ? &panel.x : nullptr;
         case Kind::box:
         case Kind::violin:
-        case Kind::boxen: return is({"pos"}) ? &position_axis(panel, layer) : nullptr;
+        case Kind::boxen:
+            return is({"pos"}) ? &position_axis(panel, layer) : nullptr;
         default:
             if (is({"x", "x_lo", "x_hi"})) return &x_axis(panel, layer);
             return is({"y", "y_lo", "y_hi"}) ? &y_axis(panel, layer) : nullptr;
@@ -122,8 +128,8 @@ void add_columns(Table& table, const Panel& panel, const Layer& layer, const Row
     std::size_t count = 0;
     for (const FieldRule& rule : fields_of(layer.kind)) {
         if (rule.length == Length::free) continue;
-        count = std::max({count, layer.data.numbers(rule.name).size(),
-                          layer.data.texts(rule.name).size()});
+        count = std::max(
+            {count, layer.data.numbers(rule.name).size(), layer.data.texts(rule.name).size()});
     }
     for (const FieldRule& rule : fields_of(layer.kind)) {
         if (!layer.data.numbers(rule.name).empty() || !layer.data.texts(rule.name).empty()) {
@@ -146,7 +152,8 @@ void add_columns(Table& table, const Panel& panel, const Layer& layer, const Row
         }
         const Column& category = layer.data.numbers("cat");
         const auto& names = position_axis(panel, layer).categories;
-        if (i < category.size() && category[i] >= 0 && category[i] < static_cast<double>(names.size())) {
+        if (i < category.size() && category[i] >= 0 &&
+            category[i] < static_cast<double>(names.size())) {
             row["cat"] = names[static_cast<std::size_t>(category[i])];
         }
         table.add(std::move(row));

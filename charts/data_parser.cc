@@ -93,8 +93,8 @@ Result<Column> DataParser::packed(std::string_view name, const Json& value) {
     const auto text = value.find("b64");
     const auto dtype = value.find("dtype");
     const auto count = value.find("n");
-    if (text == value.end() || !text->is_string() || dtype == value.end() ||
-        !dtype->is_string() || count == value.end() || !count->is_number_integer()) {
+    if (text == value.end() || !text->is_string() || dtype == value.end() || !dtype->is_string() ||
+        count == value.end() || !count->is_number_integer()) {
         return bad(name, "is neither a list nor {b64, dtype, n}");
     }
     const auto& encoded = text->get_ref<const std::string&>();
@@ -118,7 +118,8 @@ Result<Column> DataParser::packed(std::string_view name, const Json& value) {
     } else {
         return bad(name, "has an unknown dtype");
     }
-    if (bytes->size() % size != 0 || std::cmp_not_equal(result.size(), count->get<std::int64_t>())) {
+    if (bytes->size() % size != 0 ||
+        std::cmp_not_equal(result.size(), count->get<std::int64_t>())) {
         return bad(name, "has not as many values as it says");
     }
     CB_TRY(spend(result.size()));
@@ -144,7 +145,8 @@ Result<std::vector<std::string>> DataParser::texts(const FieldRule& rule, const 
     std::vector<std::string> result;
     result.reserve(value.size());
     for (const Json& item : value) {
-        if (!item.is_string() && !item.is_null()) return bad(rule.name, "has a value that is no string");
+        if (!item.is_string() && !item.is_null())
+            return bad(rule.name, "has a value that is no string");
         const std::string text = item.is_null() ? std::string() : item.get<std::string>();
         result.push_back(rule.shape == Shape::colors ? clean_color(text) : clean_text(text));
     }
@@ -290,8 +292,8 @@ Result<void> DataParser::row_length(const FieldRule& rule, std::size_t length) {
     if (rule.length == Length::free) return {};
     if (!rows_) rows_ = length;
     if (*rows_ == length) return {};
-    return bad(rule.name, "has " + std::to_string(length) + " values where the other columns have " +
-                              std::to_string(*rows_));
+    return bad(rule.name, "has " + std::to_string(length) +
+                              " values where the other columns have " + std::to_string(*rows_));
 }
 
 Result<void> DataParser::field(const FieldRule& rule, const Json& value) {
@@ -320,13 +322,20 @@ Result<void> DataParser::field(const FieldRule& rule, const Json& value) {
             data_.grids_.emplace(rule.name, std::move(result));
             return {};
         }
-        case Shape::words: return words(rule.name, value);
-        case Shape::stack: return stack(value);
-        case Shape::levels: return levels(value);
-        case Shape::paths: return paths(value);
-        case Shape::z_grid: return z_grid(value);
-        case Shape::counts: return counts(value);
-        default: return simple(rule, value);
+        case Shape::words:
+            return words(rule.name, value);
+        case Shape::stack:
+            return stack(value);
+        case Shape::levels:
+            return levels(value);
+        case Shape::paths:
+            return paths(value);
+        case Shape::z_grid:
+            return z_grid(value);
+        case Shape::counts:
+            return counts(value);
+        default:
+            return simple(rule, value);
     }
 }
 
@@ -358,6 +367,8 @@ Result<LayerData> DataParser::parse(Kind kind) {
     return std::move(data_);
 }
 
-Result<LayerData> parse_layer_data(Kind kind, const Json& data) { return DataParser(data).parse(kind); }
+Result<LayerData> parse_layer_data(Kind kind, const Json& data) {
+    return DataParser(data).parse(kind);
+}
 
 }  // namespace cellblock::charts

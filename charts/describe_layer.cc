@@ -31,7 +31,9 @@ std::string with_unit(const Axis& axis, double value) {
     return text;
 }
 
-std::string percent(double share) { return short_number(std::round(share * 1000) / 10) + "%"; }
+std::string percent(double share) {
+    return short_number(std::round(share * 1000) / 10) + "%";
+}
 
 std::string line_text(const Axis& x_axis, const Axis& y_axis, const Column& x, const Column& y) {
     const auto found = extremes(y);
@@ -79,11 +81,10 @@ std::string bar_text(const Panel& panel, const Layer& layer) {
         return "one bar, " + bar_name(panel, layer, found->first) + " at " +
                with_unit(axis, value[found->first]);
     }
-    std::string text = std::to_string(found->count) + " bars, largest " +
-                       bar_name(panel, layer, found->highest) + " at " +
-                       with_unit(axis, value[found->highest]) + ", smallest " +
-                       bar_name(panel, layer, found->lowest) + " at " +
-                       with_unit(axis, value[found->lowest]);
+    std::string text =
+        std::to_string(found->count) + " bars, largest " + bar_name(panel, layer, found->highest) +
+        " at " + with_unit(axis, value[found->highest]) + ", smallest " +
+        bar_name(panel, layer, found->lowest) + " at " + with_unit(axis, value[found->lowest]);
     const double low = value[found->lowest], high = value[found->highest];
     if (low > 0) {
         if (high / low >= 1.05) text += " (ratio " + short_number(high / low) + ")";
@@ -138,8 +139,8 @@ std::string scatter_text(const Panel& panel, const Layer& layer) {
         if (const auto r = correlation(x, y)) {
             const double size = std::abs(*r);
             const char* strength = size >= 0.7 ? "strong " : size >= 0.4 ? "moderate " : "weak ";
-            text += std::string(", ") + strength + "correlation r = " +
-                    short_number(std::round(*r * 100) / 100);
+            text += std::string(", ") + strength +
+                    "correlation r = " + short_number(std::round(*r * 100) / 100);
         }
     }
     return text;
@@ -164,7 +165,8 @@ std::string pie_text(const Layer& layer) {
         text += (labels[order[i]].empty() ? "unnamed" : quoted_name(labels[order[i]])) + " " +
                 percent(share[order[i]]);
     }
-    if (order.size() > 4) text += ", " + std::to_string(order.size() - 3) + " others " + percent(rest);
+    if (order.size() > 4)
+        text += ", " + std::to_string(order.size() - 3) + " others " + percent(rest);
     return text;
 }
 
@@ -214,7 +216,8 @@ bool is_correlation_matrix(const Grid& grid) {
     for (std::size_t i = 0; i < grid.rows; ++i) {
         if (std::abs(grid.at(i, i) - 1) > 1e-9) return false;
         for (std::size_t j = 0; j < i; ++j) {
-            if (!(std::abs(grid.at(i, j) - grid.at(j, i)) < 1e-9) || std::abs(grid.at(i, j)) > 1) return false;
+            if (!(std::abs(grid.at(i, j) - grid.at(j, i)) < 1e-9) || std::abs(grid.at(i, j)) > 1)
+                return false;
         }
     }
     return true;
@@ -232,8 +235,8 @@ std::string grid_text(const Panel& panel, const Layer& layer) {
                 if (std::abs(grid.at(i, j)) > std::abs(grid.at(row, column))) row = i, column = j;
             }
         }
-        return text + ", a correlation matrix; strongest pair " + cell_name(panel, layer, row, column) +
-               " with " + short_number(grid.at(row, column));
+        return text + ", a correlation matrix; strongest pair " +
+               cell_name(panel, layer, row, column) + " with " + short_number(grid.at(row, column));
     }
     return text + ", highest " + short_number(grid.values[found->highest]) + " at " +
            cell_name(panel, layer, found->highest / grid.columns, found->highest % grid.columns) +
@@ -294,15 +297,17 @@ std::string describe_layer(const Panel& panel, const Layer& layer) {
         case Kind::ecdf:
         case Kind::kde:
             if (layer.style.segments) return rest_text(layer);
-            return line_text(x_axis(panel, layer), y_axis(panel, layer), data.numbers("x"), data.numbers("y"));
+            return line_text(x_axis(panel, layer), y_axis(panel, layer), data.numbers("x"),
+                             data.numbers("y"));
         case Kind::area: {
             if (!data.stack()) {
-                return line_text(position_axis(panel, layer), value_axis(panel, layer), data.numbers("x"),
-                                 data.numbers("hi"));
+                return line_text(position_axis(panel, layer), value_axis(panel, layer),
+                                 data.numbers("x"), data.numbers("hi"));
             }
             Column own = data.numbers("hi");
             for (std::size_t i = 0; i < own.size(); ++i) own[i] -= data.numbers("lo")[i];
-            return line_text(position_axis(panel, layer), value_axis(panel, layer), data.numbers("x"), own);
+            return line_text(position_axis(panel, layer), value_axis(panel, layer),
+                             data.numbers("x"), own);
         }
         case Kind::band: {
             const auto low = extremes(data.numbers("lo")), high = extremes(data.numbers("hi"));
@@ -311,22 +316,31 @@ std::string describe_layer(const Panel& panel, const Layer& layer) {
             return "a band between " + value_text(axis, data.numbers("lo")[low->lowest]) + " and " +
                    value_text(axis, data.numbers("hi")[high->highest]);
         }
-        case Kind::scatter: return scatter_text(panel, layer);
-        case Kind::bar: return bar_text(panel, layer);
-        case Kind::hist: return hist_text(panel, layer);
-        case Kind::pie: return pie_text(layer);
+        case Kind::scatter:
+            return scatter_text(panel, layer);
+        case Kind::bar:
+            return bar_text(panel, layer);
+        case Kind::hist:
+            return hist_text(panel, layer);
+        case Kind::pie:
+            return pie_text(layer);
         case Kind::box:
         case Kind::boxen:
-        case Kind::violin: return box_text(panel, layer);
+        case Kind::violin:
+            return box_text(panel, layer);
         case Kind::heatmap:
-        case Kind::hist2d: return grid_text(panel, layer);
+        case Kind::hist2d:
+            return grid_text(panel, layer);
         case Kind::contour:
-        case Kind::contourf: return contour_text(layer);
-        case Kind::errorbar: return error_text(panel, layer);
+        case Kind::contourf:
+            return contour_text(layer);
+        case Kind::errorbar:
+            return error_text(panel, layer);
         case Kind::stem:
-            return line_text(position_axis(panel, layer), value_axis(panel, layer), data.numbers("pos"),
-                             data.numbers("value"));
-        default: return rest_text(layer);
+            return line_text(position_axis(panel, layer), value_axis(panel, layer),
+                             data.numbers("pos"), data.numbers("value"));
+        default:
+            return rest_text(layer);
     }
 }
 

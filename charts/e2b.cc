@@ -11,23 +11,35 @@ namespace cellblock::charts {
 
 namespace {
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-Json or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json();
+}
+Json or_null(const std::optional<std::string>& text) {
+    return text ? Json(*text) : Json();
+}
 
 std::string_view type_of(const Layer& layer) {
     switch (layer.kind) {
         case Kind::line:
-        case Kind::step: return layer.style.segments ? "unknown" : "line";
+        case Kind::step:
+            return layer.style.segments ? "unknown" : "line";
         case Kind::ecdf:
         case Kind::kde:
-        case Kind::area: return "line";
-        case Kind::errorbar: return layer.style.line == "none" ? "scatter" : "line";
-        case Kind::scatter: return "scatter";
+        case Kind::area:
+            return "line";
+        case Kind::errorbar:
+            return layer.style.line == "none" ? "scatter" : "line";
+        case Kind::scatter:
+            return "scatter";
         case Kind::bar:
-        case Kind::hist: return "bar";
-        case Kind::pie: return "pie";
-        case Kind::box: return "box_and_whisker";
-        default: return "unknown";
+        case Kind::hist:
+            return "bar";
+        case Kind::pie:
+            return "pie";
+        case Kind::box:
+            return "box_and_whisker";
+        default:
+            return "unknown";
     }
 }
 
@@ -58,8 +70,8 @@ Json coordinate(const Axis& axis, double value) {
 Json points_of(const Panel& panel, const Layer& layer, const Column& x, const Column& y) {
     Json points = Json::array();
     for (std::size_t i = 0; i < x.size() && i < y.size(); ++i) {
-        points.push_back(Json::array({coordinate(x_axis(panel, layer), x[i]),
-                                      coordinate(y_axis(panel, layer), y[i])}));
+        points.push_back(Json::array(
+            {coordinate(x_axis(panel, layer), x[i]), coordinate(y_axis(panel, layer), y[i])}));
     }
     return points;
 }
@@ -73,9 +85,9 @@ Json point_elements(const Panel& panel, std::string_view type) {
         const Column& x = layer.data.numbers("x");
         const Column& y = layer.data.numbers(layer.kind == Kind::area ? "hi" : "y");
         const bool lying = layer.kind == Kind::area && layer.orient == Orient::horizontal;
-        elements.push_back({{"label", layer.label.value_or(fallback)},
-                            {"points", lying ? points_of(panel, layer, y, x)
-                                             : points_of(panel, layer, x, y)}});
+        elements.push_back(
+            {{"label", layer.label.value_or(fallback)},
+             {"points", lying ? points_of(panel, layer, y, x) : points_of(panel, layer, x, y)}});
     }
     return elements;
 }
@@ -105,8 +117,8 @@ void add_bars(const Panel& panel, const Layer& layer, const std::string& group, 
     const Column& low = layer.data.numbers("err_lo");
     const Column& high = layer.data.numbers("err_hi");
     for (std::size_t i = 0; i < value.size(); ++i) {
-        Json element{{"label", bar_label(axis, layer, i)}, {"group", group},
-                     {"value", number(value[i])}};
+        Json element{
+            {"label", bar_label(axis, layer, i)}, {"group", group}, {"value", number(value[i])}};
         if (i < base.size()) element["base"] = number(base[i]);
         if (!low.empty()) element["err"] = {number(low[i]), number(high[i])};
         elements.push_back(std::move(element));
@@ -120,7 +132,8 @@ void add_bins(const Panel& panel, const Layer& layer, const std::string& group, 
     for (std::size_t i = 0; i < count.size(); ++i) {
         elements.push_back({{"label", axis_value_text(axis, edges[i]) + " to " +
                                           axis_value_text(axis, edges[i + 1])},
-                            {"group", group}, {"value", number(count[i])}});
+                            {"group", group},
+                            {"value", number(count[i])}});
     }
 }
 
@@ -147,7 +160,8 @@ Json pie_elements(const Panel& panel) {
         const Column& share = layer.data.numbers("frac");
         const Column& radius = layer.data.numbers("r");
         for (std::size_t i = 0; i < labels.size(); ++i) {
-            elements.push_back({{"label", labels[i]}, {"angle", std::round(share[i] * 360.0)},
+            elements.push_back({{"label", labels[i]},
+                                {"angle", std::round(share[i] * 360.0)},
                                 {"radius", radius.empty() ? Json(1) : number(radius[i])}});
         }
     }
@@ -163,9 +177,11 @@ Json box_elements(const Panel& panel) {
         for (std::size_t i = 0; i < labels.size(); ++i) {
             Json outliers = Json::array();
             if (!data.lists("outliers").empty()) {
-                for (const double value : data.lists("outliers")[i]) outliers.push_back(number(value));
+                for (const double value : data.lists("outliers")[i])
+                    outliers.push_back(number(value));
             }
-            elements.push_back({{"label", labels[i]}, {"min", number(data.numbers("min")[i])},
+            elements.push_back({{"label", labels[i]},
+                                {"min", number(data.numbers("min")[i])},
                                 {"first_quartile", number(data.numbers("q1")[i])},
                                 {"median", number(data.numbers("median")[i])},
                                 {"third_quartile", number(data.numbers("q3")[i])},
@@ -202,14 +218,17 @@ bool lies(const Panel& panel, std::string_view type) {
 std::string kind_of(const Panel& panel) {
     if (panel.layers.empty()) return "empty";
     const Layer& first = panel.layers.front();
-    return first.kind == Kind::unknown && !first.kind_name.empty() ? first.kind_name
-                                                                   : std::string(to_string(first.kind));
+    return first.kind == Kind::unknown && !first.kind_name.empty()
+               ? first.kind_name
+               : std::string(to_string(first.kind));
 }
 
 Json chart_of(const Panel& panel, const std::optional<std::string>& figure_title) {
     const std::string_view type = type_of(panel);
-    Json chart{{"type", type}, {"title", or_null(panel.title ? panel.title : figure_title)},
-               {"elements", Json::array()}, {"kind", kind_of(panel)}};
+    Json chart{{"type", type},
+               {"title", or_null(panel.title ? panel.title : figure_title)},
+               {"elements", Json::array()},
+               {"kind", kind_of(panel)}};
     if (type == "unknown") return chart;
     if (type == "pie") {
         chart["elements"] = pie_elements(panel);
@@ -239,13 +258,16 @@ Json to_e2b(const Figure& figure) {
     if (figure.panels.empty()) {
         if (figure.warnings.empty()) return Json::object();
         // Something was drawn and could not be read: never silence.
-        return {{"type", "unknown"}, {"title", or_null(figure.title)},
-                {"elements", Json::array()}, {"kind", "unknown"}};
+        return {{"type", "unknown"},
+                {"title", or_null(figure.title)},
+                {"elements", Json::array()},
+                {"kind", "unknown"}};
     }
     if (figure.panels.size() == 1) return chart_of(figure.panels.front(), figure.title);
     Json charts = Json::array();
     for (const Panel& panel : figure.panels) charts.push_back(chart_of(panel, std::nullopt));
-    return {{"type", "superchart"}, {"title", or_null(figure.title)}, {"elements", std::move(charts)}};
+    return {
+        {"type", "superchart"}, {"title", or_null(figure.title)}, {"elements", std::move(charts)}};
 }
 
 }  // namespace cellblock::charts

@@ -22,9 +22,8 @@ std::optional<std::string> text_of(const Json& object, const char* name) {
 
 std::string word_of(const Json& object, const char* name) {
     const Json* value = find(object, name);
-    return value != nullptr && value->is_string()
-               ? clean_word(value->get_ref<const std::string&>())
-               : std::string();
+    return value != nullptr && value->is_string() ? clean_word(value->get_ref<const std::string&>())
+                                                  : std::string();
 }
 
 std::string color_of(const Json& object) {

@@ -1,5 +1,5 @@
-// Lenient reading of fields in the guest's JSON: what has the wrong type is as if it were not there.
-// Only lengths, counts and a layer's data are worth an error; a missing label is not.
+// Lenient reading of fields in the guest's JSON: what has the wrong type is as if it were not
+// there. Only lengths, counts and a layer's data are worth an error; a missing label is not.
 #pragma once
 
 #include <array>

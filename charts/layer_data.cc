@@ -23,7 +23,8 @@ bool rises(const Column& edges) {
 Result<void> check_edges(const LayerData& data, std::string_view name, std::size_t cells) {
     const Column& edges = data.numbers(name);
     if (edges.empty()) return {};
-    if (edges.size() != cells + 1) return bad(name, "must have one value more than there are cells");
+    if (edges.size() != cells + 1)
+        return bad(name, "must have one value more than there are cells");
     if (!rises(edges)) return bad(name, "must rise");
     return {};
 }
@@ -58,7 +59,8 @@ Result<void> check_layer_data(Kind kind, const LayerData& data) {
     if (kind == Kind::violin) {
         for (std::size_t i = 0; i < data.lists("coords").size(); ++i) {
             const std::size_t size = data.lists("coords")[i].size();
-            if (data.lists("half_lo")[i].size() != size || data.lists("half_hi")[i].size() != size) {
+            if (data.lists("half_lo")[i].size() != size ||
+                data.lists("half_hi")[i].size() != size) {
                 return bad("coords", "must be as long as half_lo and half_hi");
             }
         }
@@ -109,7 +111,9 @@ std::optional<double> LayerData::number(std::string_view name) const {
     const auto found = number_.find(name);
     return found == number_.end() ? std::nullopt : std::optional(found->second);
 }
-bool LayerData::flag(std::string_view name) const { return lookup(flags_, name, false); }
+bool LayerData::flag(std::string_view name) const {
+    return lookup(flags_, name, false);
+}
 std::string LayerData::word(std::string_view name) const {
     return lookup(word_, name, std::string());
 }
@@ -165,16 +169,20 @@ Json field_json(const LayerData& data, const FieldRule& rule) {
         case Shape::numbers:
             return data.has(rule.name) ? column_json(data.numbers(rule.name)) : Json();
         case Shape::texts:
-        case Shape::colors: return data.has(rule.name) ? Json(data.texts(rule.name)) : Json();
+        case Shape::colors:
+            return data.has(rule.name) ? Json(data.texts(rule.name)) : Json();
         case Shape::lists:
             return data.has(rule.name) ? lists_json(data.lists(rule.name)) : Json();
-        case Shape::grid: return data.has(rule.name) ? rows_json(data.grid(rule.name)) : Json();
-        case Shape::words: return data.has(rule.name) ? Json(data.words(rule.name)) : Json();
+        case Shape::grid:
+            return data.has(rule.name) ? rows_json(data.grid(rule.name)) : Json();
+        case Shape::words:
+            return data.has(rule.name) ? Json(data.words(rule.name)) : Json();
         case Shape::number: {
             const auto value = data.number(rule.name);
             return value ? Json(*value) : Json();
         }
-        case Shape::flag: return Json(data.flag(rule.name));
+        case Shape::flag:
+            return Json(data.flag(rule.name));
         case Shape::word: {
             const std::string value = data.word(rule.name);
             return value.empty() ? Json() : Json(value);
@@ -183,8 +191,8 @@ Json field_json(const LayerData& data, const FieldRule& rule) {
             const auto& stack = data.stack();
             if (!stack) return {};
             if (!stack->order) return stack->group;
-            return {{"group", stack->group}, {"order", *stack->order},
-                    {"normalize", stack->normalize}};
+            return {
+                {"group", stack->group}, {"order", *stack->order}, {"normalize", stack->normalize}};
         }
         case Shape::levels: {
             Json result = Json::array();
@@ -194,11 +202,13 @@ Json field_json(const LayerData& data, const FieldRule& rule) {
             }
             return result;
         }
-        case Shape::paths: return data.has("path_level") ? paths_json(data) : Json();
+        case Shape::paths:
+            return data.has("path_level") ? paths_json(data) : Json();
         case Shape::z_grid:
             if (!data.has("z")) return {};
             return {{"x", column_json(data.numbers("z_x"))},
-                    {"y", column_json(data.numbers("z_y"))}, {"v", rows_json(data.grid("z"))}};
+                    {"y", column_json(data.numbers("z_y"))},
+                    {"v", rows_json(data.grid("z"))}};
         case Shape::counts: {
             Json result = Json::object();
             const auto& artists = data.texts("artists");

@@ -15,10 +15,16 @@ namespace cellblock::charts {
 namespace {
 
 constexpr std::array<std::pair<Scale, std::string_view>, 10> scales{{
-    {Scale::linear, "linear"}, {Scale::log, "log"}, {Scale::symlog, "symlog"},
-    {Scale::logit, "logit"}, {Scale::asinh, "asinh"}, {Scale::datetime, "datetime"},
-    {Scale::categorical, "categorical"}, {Scale::function, "function"},
-    {Scale::functionlog, "functionlog"}, {Scale::unknown, "unknown"},
+    {Scale::linear, "linear"},
+    {Scale::log, "log"},
+    {Scale::symlog, "symlog"},
+    {Scale::logit, "logit"},
+    {Scale::asinh, "asinh"},
+    {Scale::datetime, "datetime"},
+    {Scale::categorical, "categorical"},
+    {Scale::function, "function"},
+    {Scale::functionlog, "functionlog"},
+    {Scale::unknown, "unknown"},
 }};
 
 Axis parse_axis(const Json& source) {
@@ -57,7 +63,8 @@ Axis parse_axis(const Json& source) {
         if (map != nullptr && map->is_array() && map->size() == 2) {
             const auto first = numbers_of<2>(&(*map)[0]);
             const auto last = numbers_of<2>(&(*map)[1]);
-            if (first && last) axis.secondary = Secondary{text_of(*second, "label"), {*first, *last}};
+            if (first && last)
+                axis.secondary = Secondary{text_of(*second, "label"), {*first, *last}};
         }
     }
     return axis;
@@ -77,8 +84,8 @@ std::optional<Legend> parse_legend(const Json& owner) {
     if (const Json* entries = find(*source, "entries"); entries != nullptr && entries->is_array()) {
         for (const Json& entry : *entries) {
             if (legend.entries.size() >= limits::chart_layers_max) break;
-            legend.entries.push_back({text_of(entry, "label").value_or(""), color_of(entry),
-                                      word_of(entry, "marker")});
+            legend.entries.push_back(
+                {text_of(entry, "label").value_or(""), color_of(entry), word_of(entry, "marker")});
         }
     }
     return legend;
@@ -154,7 +161,8 @@ Result<Layer> parse_layer(const Json& source) {
     layer.kind_name = word_of(source, "kind");
     layer.kind = kind_from(layer.kind_name);
     if (layer.kind_name == "unknown") {  // as to_json writes a kind that we do not know
-        if (const std::string name = word_of(source, "kind_name"); !name.empty()) layer.kind_name = name;
+        if (const std::string name = word_of(source, "kind_name"); !name.empty())
+            layer.kind_name = name;
     }
     layer.label = text_of(source, "label");
     layer.series = pairs_of(source, "series");
@@ -222,7 +230,8 @@ void parse_marks(const Json& source, Panel& panel) {
         for (const Json& item : *notes) {
             if (panel.notes.size() >= limits::chart_layers_max) break;
             if (auto text = text_of(item, "text")) {
-                panel.notes.push_back({*text, numbers_of<2>(item, "at"), numbers_of<2>(item, "axes")});
+                panel.notes.push_back(
+                    {*text, numbers_of<2>(item, "at"), numbers_of<2>(item, "axes")});
             }
         }
     }
@@ -265,8 +274,9 @@ Result<Panel> parse_panel(const Json& source, Budget& budget) {
     }
     for (const Json& item : *layers) {
         if (++budget.layers > limits::chart_layers_max) {
-            return fail(ErrorCode::too_large, "a chart has more than " +
-                                                  std::to_string(limits::chart_layers_max) + " layers");
+            return fail(
+                ErrorCode::too_large,
+                "a chart has more than " + std::to_string(limits::chart_layers_max) + " layers");
         }
         CB_TRY_ASSIGN(layer, parse_layer(item));
         if (layer.id.empty() || !budget.ids.insert(layer.id).second) {
@@ -275,8 +285,8 @@ Result<Panel> parse_panel(const Json& source, Budget& budget) {
         budget.values += layer.data.values();
         if (budget.values > limits::chart_figure_values_max) {
             return fail(ErrorCode::too_large,
-                        "a chart has more than " +
-                            std::to_string(limits::chart_figure_values_max) + " values",
+                        "a chart has more than " + std::to_string(limits::chart_figure_values_max) +
+                            " values",
                         "Plot fewer points.");
         }
         panel.layers.push_back(std::move(layer));

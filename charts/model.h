@@ -21,7 +21,16 @@
 namespace cellblock::charts {
 
 enum class Scale {
-    linear, log, symlog, logit, asinh, datetime, categorical, function, functionlog, unknown,
+    linear,
+    log,
+    symlog,
+    logit,
+    asinh,
+    datetime,
+    categorical,
+    function,
+    functionlog,
+    unknown,
 };
 std::string_view to_string(Scale scale);
 
@@ -36,8 +45,8 @@ struct Axis {
     std::optional<std::string> label;
     std::optional<std::string> unit;
     Scale scale = Scale::linear;
-    std::optional<double> base;       // log
-    std::optional<double> linthresh;  // symlog, asinh
+    std::optional<double> base;                // log
+    std::optional<double> linthresh;           // symlog, asinh
     std::optional<std::array<double, 2>> lim;  // finite, in the axis' values
     bool inverted = false;
     std::vector<double> ticks;  // as long as tick_labels

@@ -37,8 +37,9 @@ Json axis_json(const Axis& axis) {
         if (axis.date_only) result["date_only"] = true;
     }
     if (axis.secondary) {
-        result["secondary"] = {{"label", axis.secondary->label ? Json(*axis.secondary->label) : Json()},
-                               {"map", axis.secondary->map}};
+        result["secondary"] = {
+            {"label", axis.secondary->label ? Json(*axis.secondary->label) : Json()},
+            {"map", axis.secondary->map}};
     }
     return result;
 }
@@ -51,14 +52,20 @@ Json legend_json(const Legend& legend) {
         put_word(item, "marker", entry.marker);
         entries.push_back(std::move(item));
     }
-    return {{"title", legend.title ? Json(*legend.title) : Json()}, {"entries", std::move(entries)}};
+    return {{"title", legend.title ? Json(*legend.title) : Json()},
+            {"entries", std::move(entries)}};
 }
 
-const char* side_name(Side side) { return side == Side::y2 ? "y2" : side == Side::x2 ? "x2" : "y"; }
+const char* side_name(Side side) {
+    return side == Side::y2 ? "y2" : side == Side::x2 ? "x2" : "y";
+}
 
 Json layer_json(const Layer& layer) {
-    Json result{{"id", layer.id}, {"kind", to_string(layer.kind)}, {"data", to_json(layer.data, layer.kind)}};
-    if (layer.kind == Kind::unknown && layer.kind_name != "unknown") result["kind_name"] = layer.kind_name;
+    Json result{{"id", layer.id},
+                {"kind", to_string(layer.kind)},
+                {"data", to_json(layer.data, layer.kind)}};
+    if (layer.kind == Kind::unknown && layer.kind_name != "unknown")
+        result["kind_name"] = layer.kind_name;
     put(result, "label", layer.label);
     if (!layer.series.empty()) result["series"] = layer.series;
     put_word(result, "color", layer.color);
@@ -85,11 +92,21 @@ Json layer_json(const Layer& layer) {
 Json ref_json(const Ref& ref) {
     Json result = Json::object();
     switch (ref.kind) {
-        case Ref::Kind::hline: result = {{"kind", "hline"}, {"value", ref.value}}; break;
-        case Ref::Kind::vline: result = {{"kind", "vline"}, {"value", ref.value}}; break;
-        case Ref::Kind::hspan: result = {{"kind", "hspan"}, {"lo", ref.lo}, {"hi", ref.hi}}; break;
-        case Ref::Kind::vspan: result = {{"kind", "vspan"}, {"lo", ref.lo}, {"hi", ref.hi}}; break;
-        case Ref::Kind::line: result = {{"kind", "line"}, {"p1", ref.p1}, {"p2", ref.p2}}; break;
+        case Ref::Kind::hline:
+            result = {{"kind", "hline"}, {"value", ref.value}};
+            break;
+        case Ref::Kind::vline:
+            result = {{"kind", "vline"}, {"value", ref.value}};
+            break;
+        case Ref::Kind::hspan:
+            result = {{"kind", "hspan"}, {"lo", ref.lo}, {"hi", ref.hi}};
+            break;
+        case Ref::Kind::vspan:
+            result = {{"kind", "vspan"}, {"lo", ref.lo}, {"hi", ref.hi}};
+            break;
+        case Ref::Kind::line:
+            result = {{"kind", "line"}, {"p1", ref.p1}, {"p2", ref.p2}};
+            break;
     }
     put(result, "label", ref.label);
     put_word(result, "color", ref.color);
@@ -99,19 +116,26 @@ Json ref_json(const Ref& ref) {
 
 const char* projection_name(Projection projection) {
     switch (projection) {
-        case Projection::cartesian: return "cartesian";
-        case Projection::polar: return "polar";
-        case Projection::spatial: return "3d";
-        case Projection::geo: return "geo";
-        case Projection::none: return "none";
+        case Projection::cartesian:
+            return "cartesian";
+        case Projection::polar:
+            return "polar";
+        case Projection::spatial:
+            return "3d";
+        case Projection::geo:
+            return "geo";
+        case Projection::none:
+            return "none";
     }
     return "none";
 }
 
 void put_places(Json& result, const Panel& panel) {
     if (panel.cell) {
-        result["cell"] = {{"row", panel.cell->row}, {"col", panel.cell->column},
-                          {"rowspan", panel.cell->row_span}, {"colspan", panel.cell->column_span}};
+        result["cell"] = {{"row", panel.cell->row},
+                          {"col", panel.cell->column},
+                          {"rowspan", panel.cell->row_span},
+                          {"colspan", panel.cell->column_span}};
     }
     put(result, "bounds", panel.bounds);
     put_word(result, "inset_of", panel.inset_of);
@@ -121,22 +145,26 @@ void put_places(Json& result, const Panel& panel) {
 }
 
 Json panel_json(const Panel& panel) {
-    Json result{{"id", panel.id}, {"title", panel.title ? Json(*panel.title) : Json()},
+    Json result{{"id", panel.id},
+                {"title", panel.title ? Json(*panel.title) : Json()},
                 {"projection", projection_name(panel.projection)},
-                {"x", axis_json(panel.x)}, {"y", axis_json(panel.y)}};
+                {"x", axis_json(panel.x)},
+                {"y", axis_json(panel.y)}};
     put_places(result, panel);
     if (panel.x2) result["x2"] = axis_json(*panel.x2);
     if (panel.y2) result["y2"] = axis_json(*panel.y2);
     if (panel.z) result["z"] = axis_json(*panel.z);
     if (panel.color) {
         Json color{{"label", panel.color->label ? Json(*panel.color->label) : Json()},
-                   {"cmap", panel.color->cmap}, {"scale", panel.color->scale}};
+                   {"cmap", panel.color->cmap},
+                   {"scale", panel.color->scale}};
         put(color, "lim", panel.color->lim);
         if (!panel.color->levels.empty()) color["levels"] = column_json(panel.color->levels);
         result["color"] = std::move(color);
     }
     if (panel.projection == Projection::polar) {
-        result["theta"] = {{"zero_deg", panel.theta_zero_deg}, {"direction", panel.theta_direction}};
+        result["theta"] = {{"zero_deg", panel.theta_zero_deg},
+                           {"direction", panel.theta_direction}};
     }
     Json layers = Json::array(), refs = Json::array(), notes = Json::array();
     for (const Layer& layer : panel.layers) layers.push_back(layer_json(layer));
@@ -157,7 +185,9 @@ Json panel_json(const Panel& panel) {
 }  // namespace
 
 Json to_json(const Figure& figure) {
-    Json result{{"v", 1}, {"kind", "figure"}, {"id", figure.id},
+    Json result{{"v", 1},
+                {"kind", "figure"},
+                {"id", figure.id},
                 {"title", figure.title ? Json(*figure.title) : Json()},
                 {"source", {{"lib", figure.library}, {"version", figure.library_version}}},
                 {"layout", {{"rows", figure.rows}, {"cols", figure.columns}}},

@@ -70,7 +70,8 @@ Trend trend(const Column& y) {
     for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<double>(i);
     const double r = correlation(index, kept).value_or(0);
     // Five points in perfect order reach only z = 2.2: a straight line then has to do.
-    if (r * r <= 0.8 || std::abs(z) <= std::min(2.6, 0.99 * std::sqrt(4.5 * n * (n - 1) / (2 * n + 5)))) {
+    if (r * r <= 0.8 ||
+        std::abs(z) <= std::min(2.6, 0.99 * std::sqrt(4.5 * n * (n - 1) / (2 * n + 5)))) {
         return Trend::none;
     }
     return sign > 0 ? Trend::rises : Trend::falls;

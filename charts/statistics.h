@@ -9,7 +9,7 @@
 namespace cellblock::charts {
 
 struct Extremes {
-    std::size_t count = 0;  // finite values
+    std::size_t count = 0;                                     // finite values
     std::size_t first = 0, last = 0, lowest = 0, highest = 0;  // their indices
     double sum = 0;
 };

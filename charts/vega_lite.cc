@@ -16,9 +16,12 @@ struct Size {
 };
 
 Size panel_size(const Figure& figure) {
-    const double width = figure.size_px ? std::clamp((*figure.size_px)[0] * 0.8, 300.0, 760.0) : 480.0;
-    const double height = figure.size_px ? std::clamp((*figure.size_px)[1] * 0.7, 220.0, 560.0) : 300.0;
-    const double columns = std::max<double>(1, figure.columns), rows = std::max<double>(1, figure.rows);
+    const double width =
+        figure.size_px ? std::clamp((*figure.size_px)[0] * 0.8, 300.0, 760.0) : 480.0;
+    const double height =
+        figure.size_px ? std::clamp((*figure.size_px)[1] * 0.7, 220.0, 560.0) : 300.0;
+    const double columns = std::max<double>(1, figure.columns),
+                 rows = std::max<double>(1, figure.rows);
     return {std::max(160.0, width / columns), std::max(140.0, height / rows)};
 }
 
@@ -36,13 +39,14 @@ Json to_vega_lite(const Figure& figure) {
         return spec;
     }
     if (figure.title) spec["title"] = *figure.title;
-    // Rows of the figure's grid; a panel without a cell, like an inset, follows in a row of its own.
+    // Rows of the figure's grid; a panel without a cell, like an inset, follows in a row of its
+    // own.
     std::map<std::uint32_t, Json> rows;
     for (const Panel& panel : figure.panels) {
         const std::uint32_t row = panel.cell ? panel.cell->row : 10'000;
         const double span = panel.cell ? panel.cell->column_span : 1;
-        rows.try_emplace(row, Json::array()).first->second.push_back(
-            VegaPanel(panel, size.width * span, size.height).spec());
+        rows.try_emplace(row, Json::array())
+            .first->second.push_back(VegaPanel(panel, size.width * span, size.height).spec());
     }
     Json lines = Json::array();
     for (auto& [row, panels] : rows) lines.push_back({{"hconcat", std::move(panels)}});

@@ -14,19 +14,21 @@ constexpr double px2_per_pt2 = (96.0 / 72.0) * (96.0 / 72.0);
 double opacity_of(const Layer& layer, double otherwise) {
     if (layer.style.alpha) return std::clamp(*layer.style.alpha, 0.05, 1.0);
     if (layer.color.size() == 9) {
-        return std::clamp(static_cast<double>(std::stoul(layer.color.substr(7), nullptr, 16)) / 255.0, 0.05, 1.0);
+        return std::clamp(
+            static_cast<double>(std::stoul(layer.color.substr(7), nullptr, 16)) / 255.0, 0.05, 1.0);
     }
     return otherwise;
 }
 
 bool rises(const Column& x) {
-    return std::adjacent_find(x.begin(), x.end(), [](double a, double b) { return !(a <= b); }) == x.end();
+    return std::adjacent_find(x.begin(), x.end(), [](double a, double b) { return !(a <= b); }) ==
+           x.end();
 }
 
 bool rises_between_gaps(const Column& x, const Column& y) {
     for (std::size_t i = 1; i < x.size(); ++i) {
-        if (std::isfinite(x[i - 1]) && std::isfinite(y[i - 1]) && std::isfinite(x[i]) && std::isfinite(y[i]) &&
-            !(x[i - 1] <= x[i])) {
+        if (std::isfinite(x[i - 1]) && std::isfinite(y[i - 1]) && std::isfinite(x[i]) &&
+            std::isfinite(y[i]) && !(x[i - 1] <= x[i])) {
             return false;
         }
     }
@@ -44,26 +46,43 @@ void VegaPanel::layer(const Layer& layer) {
         case Kind::line:
         case Kind::step:
         case Kind::ecdf:
-        case Kind::kde: return line(layer, data.numbers("x"), data.numbers("y"));
+        case Kind::kde:
+            return line(layer, data.numbers("x"), data.numbers("y"));
         case Kind::area:
-        case Kind::band: return area(layer);
-        case Kind::scatter: return scatter(layer);
-        case Kind::bar: return bars(layer);
-        case Kind::hist: return hist(layer);
-        case Kind::errorbar: return errors(layer);
-        case Kind::stem: return stems(layer);
-        case Kind::box: return boxes(layer);
-        case Kind::violin: return violins(layer);
+        case Kind::band:
+            return area(layer);
+        case Kind::scatter:
+            return scatter(layer);
+        case Kind::bar:
+            return bars(layer);
+        case Kind::hist:
+            return hist(layer);
+        case Kind::errorbar:
+            return errors(layer);
+        case Kind::stem:
+            return stems(layer);
+        case Kind::box:
+            return boxes(layer);
+        case Kind::violin:
+            return violins(layer);
         case Kind::heatmap:
-        case Kind::hist2d: return heatmap(layer);
+        case Kind::hist2d:
+            return heatmap(layer);
         case Kind::contour:
-        case Kind::contourf: return contour(layer);
-        case Kind::hexbin: return hexbin(layer);
-        case Kind::quiver: return arrows(layer);
-        case Kind::gantt: return gantt(layer);
-        case Kind::candlestick: return candles(layer);
-        case Kind::event: return events(layer);
-        default: ++skipped_;
+        case Kind::contourf:
+            return contour(layer);
+        case Kind::hexbin:
+            return hexbin(layer);
+        case Kind::quiver:
+            return arrows(layer);
+        case Kind::gantt:
+            return gantt(layer);
+        case Kind::candlestick:
+            return candles(layer);
+        case Kind::event:
+            return events(layer);
+        default:
+            ++skipped_;
     }
 }
 
@@ -80,9 +99,11 @@ void VegaPanel::line(const Layer& layer, const Column& x, const Column& y) {
             ++run;
             continue;
         }
-        unit.rows.push_back({{"x", std::move(at)}, {"y", std::move(value)}, {"i", i}, {"run", run}});
+        unit.rows.push_back(
+            {{"x", std::move(at)}, {"y", std::move(value)}, {"i", i}, {"run", run}});
     }
-    unit.mark = {{"type", "line"}, {"clip", true}, {"strokeWidth", layer.style.width.value_or(1.5)}};
+    unit.mark = {
+        {"type", "line"}, {"clip", true}, {"strokeWidth", layer.style.width.value_or(1.5)}};
     const std::string step = layer.data.word("step");
     if (step == "pre") unit.mark["interpolate"] = "step-before";
     if (step == "mid") unit.mark["interpolate"] = "step";
@@ -92,7 +113,9 @@ void VegaPanel::line(const Layer& layer, const Column& x, const Column& y) {
     if (layer.style.line == "-.") unit.mark["strokeDash"] = {6, 3, 2, 3};
     if (!layer.style.marker.empty() && x.size() <= 200) unit.mark["point"] = true;
     if (opacity_of(layer, 1) < 1) unit.mark["opacity"] = opacity_of(layer, 1);
-    unit.encoding = {{"x", horizontal.channel("x")}, {"y", vertical.channel("y")}, {"color", series_color(layer)}};
+    unit.encoding = {{"x", horizontal.channel("x")},
+                     {"y", vertical.channel("y")},
+                     {"color", series_color(layer)}};
     unit.encoding["detail"] = {{"field", "run"}, {"type", "nominal"}};
     if (horizontal.nominal() || !rises_between_gaps(x, y)) {
         unit.encoding["order"] = {{"field", "i"}, {"type", "quantitative"}};
@@ -109,18 +132,25 @@ void VegaPanel::area(const Layer& layer) {
     int run = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
         Json at = along.along.value(x[i]);
-        Json bottom = along.across.value(along.across.ground(low[i])), top = along.across.value(high[i]);
+        Json bottom = along.across.value(along.across.ground(low[i])),
+             top = along.across.value(high[i]);
         if (at.is_null() || bottom.is_null() || top.is_null()) {
             ++run;
             continue;
         }
-        unit.rows.push_back({{"at", std::move(at)}, {"lo", std::move(bottom)}, {"hi", std::move(top)}, {"run", run}});
+        unit.rows.push_back({{"at", std::move(at)},
+                             {"lo", std::move(bottom)},
+                             {"hi", std::move(top)},
+                             {"run", run}});
     }
-    unit.mark = {{"type", "area"}, {"clip", true},
+    unit.mark = {{"type", "area"},
+                 {"clip", true},
                  {"orient", layer.orient == Orient::vertical ? "vertical" : "horizontal"},
                  {"opacity", opacity_of(layer, layer.kind == Kind::band ? 0.3 : 0.8)}};
-    unit.encoding = {{along.along_name, along.along.channel("at")}, {along.across_name, along.across.channel("hi")},
-                     {"color", series_color(layer)}, {"detail", {{"field", "run"}, {"type", "nominal"}}}};
+    unit.encoding = {{along.along_name, along.along.channel("at")},
+                     {along.across_name, along.across.channel("hi")},
+                     {"color", series_color(layer)},
+                     {"detail", {{"field", "run"}, {"type", "nominal"}}}};
     unit.encoding[along.across_name]["stack"] = nullptr;  // both edges are given
     unit.encoding[std::string(along.across_name) + "2"] = {{"field", "lo"}};
     add(&layer, std::move(unit));
@@ -141,17 +171,22 @@ void VegaPanel::scatter(const Layer& layer) {
         Json row{{"x", std::move(at)}, {"y", std::move(up)}};
         if (!size.empty() && std::isfinite(size[i])) row["size"] = size[i] * px2_per_pt2;
         if (!value.empty()) row["c"] = std::isfinite(value[i]) ? Json(value[i]) : Json();
-        if (!colors.empty()) row["color"] = colors[i].empty() ? Json() : Json(colors[i].substr(0, 7));
+        if (!colors.empty())
+            row["color"] = colors[i].empty() ? Json() : Json(colors[i].substr(0, 7));
         // A point beside its category (a strip plot) keeps its place inside the band.
         if (horizontal.nominal()) row["dx"] = horizontal.offset(x[i]);
         if (vertical.nominal()) row["dy"] = vertical.offset(y[i]);
         unit.rows.push_back(std::move(row));
     }
-    unit.mark = {{"type", "point"}, {"filled", true}, {"clip", true}, {"opacity", opacity_of(layer, 0.9)}};
+    unit.mark = {
+        {"type", "point"}, {"filled", true}, {"clip", true}, {"opacity", opacity_of(layer, 0.9)}};
     const double fixed = layer.style.size.value_or(36) * px2_per_pt2;
     if (size.empty()) unit.mark["size"] = std::clamp(fixed, 4.0, 2000.0);
-    unit.encoding = {{"x", horizontal.channel("x")}, {"y", vertical.channel("y")}, {"color", series_color(layer)}};
-    if (!size.empty()) unit.encoding["size"] = {{"field", "size"}, {"type", "quantitative"}, {"scale", nullptr}};
+    unit.encoding = {{"x", horizontal.channel("x")},
+                     {"y", vertical.channel("y")},
+                     {"color", series_color(layer)}};
+    if (!size.empty())
+        unit.encoding["size"] = {{"field", "size"}, {"type", "quantitative"}, {"scale", nullptr}};
     if (!value.empty()) {
         unit.encoding["color"] = value_color("c");
         mapped_ = true;
@@ -160,14 +195,18 @@ void VegaPanel::scatter(const Layer& layer) {
     }
     if (offsets_.size() <= 1) {  // else the offset scale belongs to the bars or boxes
         const Json scale{{"domain", {-0.5, 0.5}}};
-        if (horizontal.nominal()) unit.encoding["xOffset"] = {{"field", "dx"}, {"type", "quantitative"}, {"scale", scale}};
-        if (vertical.nominal()) unit.encoding["yOffset"] = {{"field", "dy"}, {"type", "quantitative"}, {"scale", scale}};
+        if (horizontal.nominal())
+            unit.encoding["xOffset"] = {
+                {"field", "dx"}, {"type", "quantitative"}, {"scale", scale}};
+        if (vertical.nominal())
+            unit.encoding["yOffset"] = {
+                {"field", "dy"}, {"type", "quantitative"}, {"scale", scale}};
     }
     add(&layer, std::move(unit));
 }
 
-void VegaPanel::place(Unit& unit, Json& row, const Layer& layer, const Frame& along, double position,
-                      double category) {
+void VegaPanel::place(Unit& unit, Json& row, const Layer& layer, const Frame& along,
+                      double position, double category) {
     Json name = along.along.category(category);
     row["at"] = name.is_null() ? along.along.value(position) : std::move(name);
     if (offsets_.size() < 2) return;
@@ -180,16 +219,20 @@ void VegaPanel::place(Unit& unit, Json& row, const Layer& layer, const Frame& al
     Json groups = Json::array();
     for (std::size_t i = 0; i < offsets_.size(); ++i) groups.push_back(i);
     const bool lying = layer.orient == Orient::horizontal;
-    unit.encoding[lying ? "yOffset" : "xOffset"] = {
-        {"field", "group"}, {"type", "nominal"}, {"sort", nullptr}, {"scale", {{"domain", std::move(groups)}}}};
+    unit.encoding[lying ? "yOffset" : "xOffset"] = {{"field", "group"},
+                                                    {"type", "nominal"},
+                                                    {"sort", nullptr},
+                                                    {"scale", {{"domain", std::move(groups)}}}};
     if (lying) unit.encoding["yOffset"]["scale"]["reverse"] = true;
 }
 
-void VegaPanel::rectangle(const Layer& layer, const Frame& along, Unit& unit, double from, double to, double low,
-                          double high, const std::string& color) {
+void VegaPanel::rectangle(const Layer& layer, const Frame& along, Unit& unit, double from,
+                          double to, double low, double high, const std::string& color) {
     static_cast<void>(layer);
-    Json row{{"a", along.along.value(from)}, {"b", along.along.value(to)},
-             {"lo", along.across.value(along.across.ground(low))}, {"hi", along.across.value(high)}};
+    Json row{{"a", along.along.value(from)},
+             {"b", along.along.value(to)},
+             {"lo", along.across.value(along.across.ground(low))},
+             {"hi", along.across.value(high)}};
     for (const auto& item : row) {
         if (item.is_null()) return;
     }
@@ -221,10 +264,12 @@ void VegaPanel::bars(const Layer& layer) {
         const std::string color = i < colors.size() ? colors[i] : std::string();
         if (!banded) {
             const double half = (i < width.size() && width[i] > 0 ? width[i] : 0.8) / 2;
-            rectangle(layer, along, unit, position[i] - half, position[i] + half, bottom, bottom + value[i], color);
+            rectangle(layer, along, unit, position[i] - half, position[i] + half, bottom,
+                      bottom + value[i], color);
             continue;
         }
-        Json row{{"lo", along.across.value(along.across.ground(bottom))}, {"hi", along.across.value(bottom + value[i])}};
+        Json row{{"lo", along.across.value(along.across.ground(bottom))},
+                 {"hi", along.across.value(bottom + value[i])}};
         if (row["lo"].is_null() || row["hi"].is_null()) continue;
         place(unit, row, layer, along, position[i], i < category.size() ? category[i] : -1);
         if (row["at"].is_null()) continue;
@@ -242,10 +287,12 @@ void VegaPanel::bars(const Layer& layer) {
     } else {
         put_rect_channels(unit, along);
     }
-    unit.encoding["color"] = colors.empty() ? series_color(layer)
-                                            : Json{{"field", "color"}, {"type", "nominal"}, {"scale", nullptr}};
+    unit.encoding["color"] =
+        colors.empty() ? series_color(layer)
+                       : Json{{"field", "color"}, {"type", "nominal"}, {"scale", nullptr}};
     add(&layer, std::move(unit));
-    if (!data.numbers("err_lo").empty()) rule(layer, along, position, data.numbers("err_lo"), data.numbers("err_hi"));
+    if (!data.numbers("err_lo").empty())
+        rule(layer, along, position, data.numbers("err_lo"), data.numbers("err_hi"));
 }
 
 void VegaPanel::hist(const Layer& layer) {
@@ -259,20 +306,24 @@ void VegaPanel::hist(const Layer& layer) {
         const double bottom = i < base.size() ? base[i] : 0;
         rectangle(layer, along, unit, edges[i], edges[i + 1], bottom, bottom + count[i], {});
     }
-    unit.mark = {{"type", "rect"}, {"clip", true}, {"opacity", opacity_of(layer, 0.9)},
-                 {"stroke", "white"}, {"strokeWidth", 0.5}};
+    unit.mark = {{"type", "rect"},
+                 {"clip", true},
+                 {"opacity", opacity_of(layer, 0.9)},
+                 {"stroke", "white"},
+                 {"strokeWidth", 0.5}};
     put_rect_channels(unit, along);
     unit.encoding["color"] = series_color(layer);
     add(&layer, std::move(unit));
 }
 
 // Error bars and whiskers: lines along the value axis.
-void VegaPanel::rule(const Layer& layer, const Frame& along, const Column& position, const Column& low,
-                     const Column& high) {
+void VegaPanel::rule(const Layer& layer, const Frame& along, const Column& position,
+                     const Column& low, const Column& high) {
     const Column& category = layer.data.numbers("cat");
     Unit unit;
     for (std::size_t i = 0; i < position.size() && i < low.size() && i < high.size(); ++i) {
-        Json row{{"lo", along.across.value(along.across.ground(low[i]))}, {"hi", along.across.value(high[i])}};
+        Json row{{"lo", along.across.value(along.across.ground(low[i]))},
+                 {"hi", along.across.value(high[i])}};
         place(unit, row, layer, along, position[i], i < category.size() ? category[i] : -1);
         if (row["lo"].is_null() || row["hi"].is_null() || row["at"].is_null()) continue;
         unit.rows.push_back(std::move(row));
@@ -296,8 +347,10 @@ void VegaPanel::errors(const Layer& layer) {
     const Column& y = data.numbers("y");
     const Frame upright{x_of(layer), y_of(layer), "x", "y"};
     const Frame lying{y_of(layer), x_of(layer), "y", "x"};
-    if (!data.numbers("y_lo").empty()) rule(layer, upright, x, data.numbers("y_lo"), data.numbers("y_hi"));
-    if (!data.numbers("x_lo").empty()) rule(layer, lying, y, data.numbers("x_lo"), data.numbers("x_hi"));
+    if (!data.numbers("y_lo").empty())
+        rule(layer, upright, x, data.numbers("y_lo"), data.numbers("y_hi"));
+    if (!data.numbers("x_lo").empty())
+        rule(layer, lying, y, data.numbers("x_lo"), data.numbers("x_hi"));
     Layer points = layer;
     points.style.size = 20;
     if (layer.style.line != "none") line(layer, x, y);
@@ -317,7 +370,8 @@ void VegaPanel::stems(const Layer& layer) {
         if (!row["at"].is_null() && !row["v"].is_null()) unit.rows.push_back(std::move(row));
     }
     unit.mark = {{"type", "point"}, {"filled", true}};
-    unit.encoding = {{along.along_name, along.along.channel("at")}, {along.across_name, along.across.channel("v")},
+    unit.encoding = {{along.along_name, along.along.channel("at")},
+                     {along.across_name, along.across.channel("v")},
                      {"color", series_color(layer)}};
     add(&layer, std::move(unit));
 }

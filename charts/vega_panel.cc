@@ -34,22 +34,44 @@ struct Scheme {
     bool reverse;
 };
 constexpr Scheme schemes[] = {
-    {"viridis", "viridis", false}, {"plasma", "plasma", false},   {"inferno", "inferno", false},
-    {"magma", "magma", false},     {"cividis", "cividis", false}, {"turbo", "turbo", false},
-    {"jet", "turbo", false},       {"coolwarm", "redblue", true}, {"bwr", "redblue", true},
-    {"seismic", "redblue", true},  {"RdBu", "redblue", false},    {"RdYlBu", "redyellowblue", false},
-    {"RdYlGn", "redyellowgreen", false}, {"Spectral", "spectral", false}, {"PiYG", "pinkyellowgreen", false},
-    {"Blues", "blues", false},     {"Greens", "greens", false},   {"Reds", "reds", false},
-    {"Oranges", "oranges", false}, {"Purples", "purples", false}, {"Greys", "greys", false},
-    {"gray", "greys", true},       {"YlGnBu", "yellowgreenblue", false}, {"YlOrRd", "yelloworangered", false},
-    {"YlGn", "yellowgreen", false}, {"BuGn", "bluegreen", false}, {"PuBu", "purpleblue", false},
-    {"rocket", "magma", false},    {"mako", "viridis", false},    {"hot", "inferno", false},
+    {"viridis", "viridis", false},
+    {"plasma", "plasma", false},
+    {"inferno", "inferno", false},
+    {"magma", "magma", false},
+    {"cividis", "cividis", false},
+    {"turbo", "turbo", false},
+    {"jet", "turbo", false},
+    {"coolwarm", "redblue", true},
+    {"bwr", "redblue", true},
+    {"seismic", "redblue", true},
+    {"RdBu", "redblue", false},
+    {"RdYlBu", "redyellowblue", false},
+    {"RdYlGn", "redyellowgreen", false},
+    {"Spectral", "spectral", false},
+    {"PiYG", "pinkyellowgreen", false},
+    {"Blues", "blues", false},
+    {"Greens", "greens", false},
+    {"Reds", "reds", false},
+    {"Oranges", "oranges", false},
+    {"Purples", "purples", false},
+    {"Greys", "greys", false},
+    {"gray", "greys", true},
+    {"YlGnBu", "yellowgreenblue", false},
+    {"YlOrRd", "yelloworangered", false},
+    {"YlGn", "yellowgreen", false},
+    {"BuGn", "bluegreen", false},
+    {"PuBu", "purpleblue", false},
+    {"rocket", "magma", false},
+    {"mako", "viridis", false},
+    {"hot", "inferno", false},
 };
 
 }  // namespace
 
 VegaPanel::VegaPanel(const Panel& panel, double width, double height)
-    : panel_(panel), width_(width), height_(height),
+    : panel_(panel),
+      width_(width),
+      height_(height),
       x_(panel.x, categories_of(panel), Position::Runs::right),
       y_(panel.y, categories_of(panel), Position::Runs::up),
       x2_(optional_position(panel.x2, categories_of(panel), Position::Runs::right)),
@@ -96,7 +118,8 @@ Json VegaPanel::series_color(const Layer& layer) const {
         const auto known = color_of_.find(*layer.label);
         if (known != color_of_.end() && known->second == layer.color.substr(0, 7)) {
             const auto& legend = panel_.legend;
-            return {{"field", "series"}, {"type", "nominal"},
+            return {{"field", "series"},
+                    {"type", "nominal"},
                     {"scale", {{"domain", series_}, {"range", colors_}}},
                     {"title", legend && legend->title ? Json(*legend->title) : Json()}};
         }
@@ -126,7 +149,10 @@ Json VegaPanel::value_color(const char* field) const {
         if (lim && (*lim)[0] < (*lim)[1]) scale["domain"] = *lim;
         if (panel_.color->label) title = *panel_.color->label;
     }
-    return {{"field", field}, {"type", "quantitative"}, {"scale", std::move(scale)}, {"title", std::move(title)}};
+    return {{"field", field},
+            {"type", "quantitative"},
+            {"scale", std::move(scale)},
+            {"title", std::move(title)}};
 }
 
 void VegaPanel::add(const Layer* layer, Unit unit) {
@@ -136,8 +162,19 @@ void VegaPanel::add(const Layer* layer, Unit unit) {
     if (color.value("field", "") == "series" && layer != nullptr) {
         for (Json& row : unit.rows) row["series"] = layer->label.value_or("");
     }
+    // Vega-Lite merges the scales of layers, but takes equal time domains for different ones: said
+    // once.
+    for (const char* name : {"x", "y"}) {
+        if (!unit.encoding.contains(name) || unit.encoding[name].value("type", "") != "temporal")
+            continue;
+        const bool second = side == (name[0] == 'x' ? Side::x2 : Side::y2);
+        if (!timed_.insert(std::string(name) + (second ? "2" : "")).second) {
+            unit.encoding[name]["scale"].erase("domain");
+        }
+    }
     Json& units = drawn_.try_emplace(side, Json::array()).first->second;
-    units.push_back({{"data", {{"values", std::move(unit.rows)}}}, {"mark", std::move(unit.mark)},
+    units.push_back({{"data", {{"values", std::move(unit.rows)}}},
+                     {"mark", std::move(unit.mark)},
                      {"encoding", std::move(unit.encoding)}});
 }
 
@@ -162,7 +199,8 @@ void VegaPanel::refs() {
             case Ref::Kind::vspan: {
                 const bool level = ref.kind == Ref::Kind::hspan;
                 const Position& axis = level ? y : x;
-                if (axis.nominal() || axis.value(ref.lo).is_null() || axis.value(ref.hi).is_null()) continue;
+                if (axis.nominal() || axis.value(ref.lo).is_null() || axis.value(ref.hi).is_null())
+                    continue;
                 unit.rows.push_back({{"a", axis.value(ref.lo)}, {"b", axis.value(ref.hi)}});
                 unit.mark = {{"type", "rect"}, {"color", color}, {"opacity", 0.25}, {"clip", true}};
                 unit.encoding[level ? "y" : "x"] = axis.channel("a");
@@ -173,9 +211,11 @@ void VegaPanel::refs() {
                 if (!panel_.x.lim || x.nominal() || y.nominal() || ref.p2[0] == ref.p1[0]) continue;
                 const double slope = (ref.p2[1] - ref.p1[1]) / (ref.p2[0] - ref.p1[0]);
                 for (const double end : *panel_.x.lim) {
-                    unit.rows.push_back({{"x", x.value(end)}, {"y", y.value(ref.p1[1] + slope * (end - ref.p1[0]))}});
+                    unit.rows.push_back({{"x", x.value(end)},
+                                         {"y", y.value(ref.p1[1] + slope * (end - ref.p1[0]))}});
                 }
-                unit.mark = {{"type", "line"}, {"color", color}, {"strokeDash", {4, 4}}, {"clip", true}};
+                unit.mark = {
+                    {"type", "line"}, {"color", color}, {"strokeDash", {4, 4}}, {"clip", true}};
                 unit.encoding = {{"x", x.channel("x")}, {"y", y.channel("y")}};
                 break;
             }
@@ -195,7 +235,9 @@ void VegaPanel::notes() {
         unit.rows.push_back({{"x", std::move(x)}, {"y", std::move(y)}, {"text", note.text}});
     }
     unit.mark = {{"type", "text"}, {"align", "left"}, {"dx", 4}, {"dy", -6}};
-    unit.encoding = {{"x", x_.channel("x")}, {"y", y_.channel("y")}, {"text", {{"field", "text"}, {"type", "nominal"}}}};
+    unit.encoding = {{"x", x_.channel("x")},
+                     {"y", y_.channel("y")},
+                     {"text", {{"field", "text"}, {"type", "nominal"}}}};
     add(nullptr, std::move(unit));
 }
 
@@ -206,14 +248,19 @@ void VegaPanel::category_labels() {
         if (axis.nominal() || axis.axis().scale != Scale::categorical) return;
         Unit unit;
         for (std::size_t i = 0; i < axis.axis().categories.size() && i < 200; ++i) {
-            unit.rows.push_back({{name, axis.value(axis.axis().positions[i])}, {"text", axis.axis().categories[i]}});
+            unit.rows.push_back({{name, axis.value(axis.axis().positions[i])},
+                                 {"text", axis.axis().categories[i]}});
         }
         Json channel = axis.channel(name);
-        channel["axis"] = {{"labels", false}, {"ticks", false}, {"grid", false}, {"titlePadding", 20}};
+        channel["axis"] = {
+            {"labels", false}, {"ticks", false}, {"grid", false}, {"titlePadding", 20}};
         const bool below = std::string_view(name) == "x";
-        unit.mark = {{"type", "text"}, {"baseline", below ? "top" : "middle"}, {"align", below ? "center" : "right"},
+        unit.mark = {{"type", "text"},
+                     {"baseline", below ? "top" : "middle"},
+                     {"align", below ? "center" : "right"},
                      {below ? "dy" : "dx", below ? 6 : -6}};
-        unit.encoding = {{name, std::move(channel)}, {other, {{"value", below ? Json("height") : Json(0)}}},
+        unit.encoding = {{name, std::move(channel)},
+                         {other, {{"value", below ? Json("height") : Json(0)}}},
                          {"text", {{"field", "text"}, {"type", "nominal"}}}};
         add(nullptr, std::move(unit));
     };
@@ -238,7 +285,8 @@ Json VegaPanel::spec() {
         if (!drawn_.empty()) category_labels();
     }
     not_drawn();
-    Json spec{{"width", width_}, {"height", pie_ || panel_.projection == Projection::polar ? width_ : height_}};
+    Json spec{{"width", width_},
+              {"height", pie_ || panel_.projection == Projection::polar ? width_ : height_}};
     if (panel_.title) spec["title"] = *panel_.title;
     Json independent = Json::object();
     if (mapped_ && !series_.empty()) independent["color"] = "independent";

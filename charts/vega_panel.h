@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ class VegaPanel {
     struct Frame {
         const Position& along;
         const Position& across;
-        const char* along_name;   // "x" or "y"
+        const char* along_name;  // "x" or "y"
         const char* across_name;
     };
 
@@ -78,13 +79,14 @@ class VegaPanel {
     double width_, height_;
     Position x_, y_;
     std::optional<Position> x2_, y2_;
-    std::vector<std::string> series_;   // names with a colour of their own, in order
+    std::vector<std::string> series_;  // names with a colour of their own, in order
     std::vector<std::string> colors_;
     std::map<std::string, std::string> color_of_;
-    std::vector<double> offsets_;       // of bars and boxes beside their category
+    std::vector<double> offsets_;  // of bars and boxes beside their category
     bool pie_ = false;
-    bool mapped_ = false;               // some layer's colours mean values
-    std::map<Side, Json> drawn_;        // units per axis pair
+    bool mapped_ = false;          // some layer's colours mean values
+    std::map<Side, Json> drawn_;   // units per axis pair
+    std::set<std::string> timed_;  // time axes whose domain was said
     std::size_t skipped_ = 0;
 };
 

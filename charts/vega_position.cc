@@ -29,12 +29,15 @@ Position::Position(const Axis& axis, Categories categories, Runs runs)
         std::vector<double> sorted = axis.positions;
         std::sort(sorted.begin(), sorted.end());
         double smallest = INFINITY;
-        for (std::size_t i = 1; i < sorted.size(); ++i) smallest = std::min(smallest, sorted[i] - sorted[i - 1]);
+        for (std::size_t i = 1; i < sorted.size(); ++i)
+            smallest = std::min(smallest, sorted[i] - sorted[i - 1]);
         if (std::isfinite(smallest) && smallest > 0) pitch_ = smallest;
     }
 }
 
-bool Position::logarithmic() const { return axis_->scale == Scale::log; }
+bool Position::logarithmic() const {
+    return axis_->scale == Scale::log;
+}
 
 std::optional<std::size_t> Position::nearest(double value) const {
     std::optional<std::size_t> best;
@@ -89,7 +92,9 @@ Json Position::scale() const {
         return scale;
     }
     switch (axis_->scale) {
-        case Scale::datetime: scale["type"] = "utc"; break;
+        case Scale::datetime:
+            scale["type"] = "utc";
+            break;
         case Scale::log:
             scale["type"] = "log";
             if (axis_->base && *axis_->base > 1) scale["base"] = *axis_->base;
@@ -98,7 +103,8 @@ Json Position::scale() const {
             scale["type"] = "symlog";
             if (axis_->linthresh && *axis_->linthresh > 0) scale["constant"] = *axis_->linthresh;
             break;
-        default: scale["type"] = "linear";
+        default:
+            scale["type"] = "linear";
     }
     scale["nice"] = false;
     if (axis_->scale != Scale::datetime && axis_->scale != Scale::log) scale["zero"] = false;
@@ -115,7 +121,9 @@ Json Position::scale() const {
 
 Json Position::channel(const char* field) const {
     Json channel{{"field", field},
-                 {"type", nominal_ ? "nominal" : axis_->scale == Scale::datetime ? "temporal" : "quantitative"},
+                 {"type", nominal_                          ? "nominal"
+                          : axis_->scale == Scale::datetime ? "temporal"
+                                                            : "quantitative"},
                  {"scale", scale()},
                  {"title", axis_->label ? Json(*axis_->label) : Json()}};
     if (nominal_) {

@@ -1,4 +1,4 @@
-// Layers as Vega-Lite marks: boxes, violins, grids, contours, pies and the rest (see vega_panel.h).
+// Layers as Vega-Lite marks: grids, contours, pies and the rest (see vega_panel.h).
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -6,94 +6,6 @@
 #include "charts/vega_panel.h"
 
 namespace cellblock::charts {
-
-void VegaPanel::boxes(const Layer& layer) {
-    const Frame along = frame(layer);
-    const LayerData& data = layer.data;
-    const Column& position = data.numbers("pos");
-    const Column& category = data.numbers("cat");
-    Column half = data.numbers("width");
-    half.resize(position.size(), 0.5);
-    for (double& width : half) width /= 2;
-    rule(layer, along, position, data.numbers("min"), data.numbers("max"));
-    const bool banded = along.along.nominal() && !offsets_.empty();
-    Unit box, middle, outliers;
-    for (std::size_t i = 0; i < position.size(); ++i) {
-        const double q1 = data.numbers("q1")[i], q3 = data.numbers("q3")[i], median = data.numbers("median")[i];
-        if (banded) {
-            Json row{{"lo", along.across.value(q1)}, {"hi", along.across.value(q3)}};
-            place(box, row, layer, along, position[i], i < category.size() ? category[i] : -1);
-            Json tick{{"v", along.across.value(median)}};
-            place(middle, tick, layer, along, position[i], i < category.size() ? category[i] : -1);
-            if (!row["at"].is_null() && !row["lo"].is_null() && !row["hi"].is_null()) {
-                box.rows.push_back(std::move(row));
-                middle.rows.push_back(std::move(tick));
-            }
-        } else {
-            rectangle(layer, along, box, position[i] - half[i], position[i] + half[i], q1, q3, {});
-            rectangle(layer, along, middle, position[i] - half[i], position[i] + half[i], median, median, {});
-        }
-        if (data.lists("outliers").empty()) continue;
-        for (const double value : data.lists("outliers")[i]) {
-            Json row{{"v", along.across.value(value)}};
-            place(outliers, row, layer, along, position[i], i < category.size() ? category[i] : -1);
-            if (!row["at"].is_null() && !row["v"].is_null()) outliers.rows.push_back(std::move(row));
-        }
-    }
-    box.mark = {{"type", banded ? "bar" : "rect"}, {"stroke", "#333333"}};
-    outliers.mark = {{"type", "point"}, {"size", 20}, {"color", "#333333"}};
-    if (banded) {
-        box.mark["orient"] = layer.orient == Orient::vertical ? "vertical" : "horizontal";
-        box.encoding[along.along_name] = along.along.channel("at");
-        box.encoding[along.across_name] = along.across.channel("hi");
-        box.encoding[std::string(along.across_name) + "2"] = {{"field", "lo"}};
-        box.encoding[along.across_name]["stack"] = nullptr;
-        middle.mark = {{"type", "tick"}, {"color", "black"}, {"thickness", 2},
-                       {"orient", layer.orient == Orient::vertical ? "horizontal" : "vertical"}};
-        middle.encoding[along.along_name] = along.along.channel("at");
-        middle.encoding[along.across_name] = along.across.channel("v");
-    } else {
-        put_rect_channels(box, along);
-        put_rect_channels(middle, along);
-        middle.mark = {{"type", "rect"}, {"stroke", "black"}, {"strokeWidth", 2}};
-    }
-    outliers.encoding[along.along_name] = along.along.channel("at");
-    outliers.encoding[along.across_name] = along.across.channel("v");
-    box.encoding["color"] = series_color(layer);
-    add(&layer, std::move(box));
-    add(&layer, std::move(middle));
-    add(&layer, std::move(outliers));
-}
-
-void VegaPanel::violins(const Layer& layer) {
-    const Frame along = frame(layer);
-    const LayerData& data = layer.data;
-    const Column& position = data.numbers("pos");
-    Unit body, middle;
-    for (std::size_t i = 0; i < position.size(); ++i) {
-        const Column& coords = data.lists("coords")[i];
-        for (std::size_t j = 0; j < coords.size(); ++j) {
-            Json row{{"at", along.across.value(coords[j])},
-                     {"lo", along.along.value(position[i] - data.lists("half_lo")[i][j])},
-                     {"hi", along.along.value(position[i] + data.lists("half_hi")[i][j])}, {"run", i}};
-            if (!row["at"].is_null() && !row["lo"].is_null() && !row["hi"].is_null()) body.rows.push_back(std::move(row));
-        }
-        if (i < data.numbers("median").size()) {
-            Json row{{"at", along.along.value(position[i])}, {"v", along.across.value(data.numbers("median")[i])}};
-            if (!row["v"].is_null()) middle.rows.push_back(std::move(row));
-        }
-    }
-    body.mark = {{"type", "area"}, {"opacity", 0.8},
-                 {"orient", layer.orient == Orient::vertical ? "horizontal" : "vertical"}};
-    body.encoding = {{along.across_name, along.across.channel("at")}, {along.along_name, along.along.channel("hi")},
-                     {"detail", {{"field", "run"}, {"type", "nominal"}}}, {"color", series_color(layer)}};
-    body.encoding[std::string(along.along_name) + "2"] = {{"field", "lo"}};
-    body.encoding[along.along_name]["stack"] = nullptr;
-    middle.mark = {{"type", "point"}, {"filled", true}, {"color", "white"}, {"stroke", "#333333"}};
-    middle.encoding = {{along.along_name, along.along.channel("at")}, {along.across_name, along.across.channel("v")}};
-    add(&layer, std::move(body));
-    add(&layer, std::move(middle));
-}
 
 void VegaPanel::heatmap(const Layer& layer) {
     const LayerData& data = layer.data;
@@ -115,12 +27,14 @@ void VegaPanel::heatmap(const Layer& layer) {
             const double middle_x = (x_edges[column] + x_edges[column + 1]) / 2;
             const double middle_y = (y_edges[row] + y_edges[row + 1]) / 2;
             Json cell{{"x", x.value(x.nominal() ? middle_x : x_edges[column])},
-                      {"y", y.value(y.nominal() ? middle_y : y_edges[row])}, {"v", value}};
+                      {"y", y.value(y.nominal() ? middle_y : y_edges[row])},
+                      {"v", value}};
             if (!x.nominal()) cell["x2"] = x.value(x_edges[column + 1]);
             if (!y.nominal()) cell["y2"] = y.value(y_edges[row + 1]);
             cells.rows.push_back(std::move(cell));
             if (words.empty() || words[row][column].empty()) continue;
-            texts.rows.push_back({{"x", x.value(middle_x)}, {"y", y.value(middle_y)}, {"text", words[row][column]}});
+            texts.rows.push_back(
+                {{"x", x.value(middle_x)}, {"y", y.value(middle_y)}, {"text", words[row][column]}});
         }
     }
     mapped_ = true;
@@ -129,7 +43,9 @@ void VegaPanel::heatmap(const Layer& layer) {
     if (!x.nominal()) cells.encoding["x2"] = {{"field", "x2"}};
     if (!y.nominal()) cells.encoding["y2"] = {{"field", "y2"}};
     texts.mark = {{"type", "text"}, {"color", "black"}};
-    texts.encoding = {{"x", x.channel("x")}, {"y", y.channel("y")}, {"text", {{"field", "text"}, {"type", "nominal"}}}};
+    texts.encoding = {{"x", x.channel("x")},
+                      {"y", y.channel("y")},
+                      {"text", {{"field", "text"}, {"type", "nominal"}}}};
     add(&layer, std::move(cells));
     add(&layer, std::move(texts));
 }
@@ -138,27 +54,34 @@ void VegaPanel::contour(const Layer& layer) {
     const LayerData& data = layer.data;
     const Position& x = x_of(layer);
     const Position& y = y_of(layer);
-    mapped_ = true;
+    const bool plain = !layer.color.empty();  // colours that the user chose, not values
+    mapped_ = mapped_ || !plain;
     if (layer.kind == Kind::contourf && data.has("z")) {  // the field itself, in cells
         const Grid& z = data.grid("z");
         const Column& at_x = data.numbers("z_x");
         const Column& at_y = data.numbers("z_y");
         const auto edge = [](const Column& at, std::size_t i, double side) {
-            const std::size_t other = side < 0 ? (i == 0 ? i : i - 1) : (i + 1 == at.size() ? i : i + 1);
+            const std::size_t other =
+                side < 0 ? (i == 0 ? i : i - 1) : (i + 1 == at.size() ? i : i + 1);
             return (at[i] + at[other]) / 2;
         };
         Unit cells;
         for (std::size_t row = 0; row < z.rows; ++row) {
             for (std::size_t i = 0; i < z.columns; ++i) {
                 if (!std::isfinite(z.at(row, i))) continue;
-                cells.rows.push_back({{"x", x.value(edge(at_x, i, -1))}, {"x2", x.value(edge(at_x, i, 1))},
-                                      {"y", y.value(edge(at_y, row, -1))}, {"y2", y.value(edge(at_y, row, 1))},
+                cells.rows.push_back({{"x", x.value(edge(at_x, i, -1))},
+                                      {"x2", x.value(edge(at_x, i, 1))},
+                                      {"y", y.value(edge(at_y, row, -1))},
+                                      {"y2", y.value(edge(at_y, row, 1))},
                                       {"v", z.at(row, i)}});
             }
         }
         cells.mark = {{"type", "rect"}, {"clip", true}};
-        cells.encoding = {{"x", x.channel("x")}, {"x2", {{"field", "x2"}}}, {"y", y.channel("y")},
-                          {"y2", {{"field", "y2"}}}, {"color", value_color("v")}};
+        cells.encoding = {{"x", x.channel("x")},
+                          {"x2", {{"field", "x2"}}},
+                          {"y", y.channel("y")},
+                          {"y2", {{"field", "y2"}}},
+                          {"color", value_color("v")}};
         add(&layer, std::move(cells));
         return;
     }
@@ -167,13 +90,18 @@ void VegaPanel::contour(const Layer& layer) {
     for (std::size_t path = 0; path < level.size(); ++path) {
         const Column& at_x = data.lists("path_x")[path];
         for (std::size_t i = 0; i < at_x.size(); ++i) {
-            Json row{{"x", x.value(at_x[i])}, {"y", y.value(data.lists("path_y")[path][i])},
-                     {"v", std::isfinite(level[path]) ? Json(level[path]) : Json()}, {"i", i}, {"run", path}};
+            Json row{{"x", x.value(at_x[i])},
+                     {"y", y.value(data.lists("path_y")[path][i])},
+                     {"v", std::isfinite(level[path]) ? Json(level[path]) : Json()},
+                     {"i", i},
+                     {"run", path}};
             if (!row["x"].is_null() && !row["y"].is_null()) lines.rows.push_back(std::move(row));
         }
     }
     lines.mark = {{"type", "line"}, {"clip", true}};
-    lines.encoding = {{"x", x.channel("x")}, {"y", y.channel("y")}, {"color", value_color("v")},
+    lines.encoding = {{"x", x.channel("x")},
+                      {"y", y.channel("y")},
+                      {"color", plain ? series_color(layer) : value_color("v")},
                       {"detail", {{"field", "run"}, {"type", "nominal"}}},
                       {"order", {{"field", "i"}, {"type", "quantitative"}}}};
     add(&layer, std::move(lines));
@@ -186,18 +114,25 @@ void VegaPanel::hexbin(const Layer& layer) {
     const Position& y = y_of(layer);
     double area = 120;  // square pixels of one hexagon
     if (data.number("dx") && data.number("dy") && panel_.x.lim && panel_.y.lim) {
-        const double across = *data.number("dx") / std::abs((*panel_.x.lim)[1] - (*panel_.x.lim)[0]) * width_;
-        const double up = *data.number("dy") / std::abs((*panel_.y.lim)[1] - (*panel_.y.lim)[0]) * height_;
+        const double across =
+            *data.number("dx") / std::abs((*panel_.x.lim)[1] - (*panel_.x.lim)[0]) * width_;
+        const double up =
+            *data.number("dy") / std::abs((*panel_.y.lim)[1] - (*panel_.y.lim)[0]) * height_;
         if (std::isfinite(across * up)) area = std::clamp(across * up, 4.0, 20'000.0);
     }
     Unit unit;
     for (std::size_t i = 0; i < at_x.size(); ++i) {
-        Json row{{"x", x.value(at_x[i])}, {"y", y.value(data.numbers("y")[i])}, {"v", data.numbers("v")[i]}};
-        if (!row["x"].is_null() && !row["y"].is_null() && std::isfinite(data.numbers("v")[i])) unit.rows.push_back(std::move(row));
+        Json row{{"x", x.value(at_x[i])},
+                 {"y", y.value(data.numbers("y")[i])},
+                 {"v", data.numbers("v")[i]}};
+        if (!row["x"].is_null() && !row["y"].is_null() && std::isfinite(data.numbers("v")[i]))
+            unit.rows.push_back(std::move(row));
     }
     mapped_ = true;
-    unit.mark = {{"type", "point"}, {"filled", true}, {"clip", true}, {"opacity", 1}, {"size", area},
-                 {"shape", "M0,-1L0.87,-0.5L0.87,0.5L0,1L-0.87,0.5L-0.87,-0.5Z"}};
+    unit.mark = {
+        {"type", "point"}, {"filled", true},
+        {"clip", true},    {"opacity", 1},
+        {"size", area},    {"shape", "M0,-1L0.87,-0.5L0.87,0.5L0,1L-0.87,0.5L-0.87,-0.5Z"}};
     unit.encoding = {{"x", x.channel("x")}, {"y", y.channel("y")}, {"color", value_color("v")}};
     add(&layer, std::move(unit));
 }
@@ -207,12 +142,16 @@ void VegaPanel::arrows(const Layer& layer) {
     Unit unit;
     for (std::size_t i = 0; i < data.numbers("x").size(); ++i) {
         const double u = data.numbers("u")[i], v = data.numbers("v")[i];
-        Json row{{"x", x_of(layer).value(data.numbers("x")[i])}, {"y", y_of(layer).value(data.numbers("y")[i])},
+        Json row{{"x", x_of(layer).value(data.numbers("x")[i])},
+                 {"y", y_of(layer).value(data.numbers("y")[i])},
                  {"angle", 90 - std::atan2(v, u) * 180 / std::numbers::pi}};
-        if (!row["x"].is_null() && !row["y"].is_null() && std::isfinite(u + v)) unit.rows.push_back(std::move(row));
+        if (!row["x"].is_null() && !row["y"].is_null() && std::isfinite(u + v))
+            unit.rows.push_back(std::move(row));
     }
-    unit.mark = {{"type", "point"}, {"shape", "arrow"}, {"filled", true}, {"size", 300}, {"clip", true}};
-    unit.encoding = {{"x", x_of(layer).channel("x")}, {"y", y_of(layer).channel("y")},
+    unit.mark = {
+        {"type", "point"}, {"shape", "arrow"}, {"filled", true}, {"size", 300}, {"clip", true}};
+    unit.encoding = {{"x", x_of(layer).channel("x")},
+                     {"y", y_of(layer).channel("y")},
                      {"angle", {{"field", "angle"}, {"type", "quantitative"}, {"scale", nullptr}}},
                      {"color", series_color(layer)}};
     add(&layer, std::move(unit));
@@ -225,18 +164,25 @@ void VegaPanel::gantt(const Layer& layer) {
     Unit unit;
     for (std::size_t i = 0; i < data.numbers("row").size(); ++i) {
         const double row_at = data.numbers("row")[i];
-        const double half = (i < data.numbers("height").size() ? data.numbers("height")[i] : 0.8) / 2;
+        const double half =
+            (i < data.numbers("height").size() ? data.numbers("height")[i] : 0.8) / 2;
         if (!banded) {
-            rectangle(layer, along, unit, row_at - half, row_at + half, data.numbers("start")[i], data.numbers("end")[i], {});
+            rectangle(layer, along, unit, row_at - half, row_at + half, data.numbers("start")[i],
+                      data.numbers("end")[i], {});
             continue;
         }
-        Json row{{"at", along.along.value(row_at)}, {"lo", along.across.value(data.numbers("start")[i])},
+        Json row{{"at", along.along.value(row_at)},
+                 {"lo", along.across.value(data.numbers("start")[i])},
                  {"hi", along.across.value(data.numbers("end")[i])}};
-        if (!row["at"].is_null() && !row["lo"].is_null() && !row["hi"].is_null()) unit.rows.push_back(std::move(row));
+        if (!row["at"].is_null() && !row["lo"].is_null() && !row["hi"].is_null())
+            unit.rows.push_back(std::move(row));
     }
     unit.mark = {{"type", banded ? "bar" : "rect"}};
+    if (banded) unit.mark["height"] = {{"band", 0.7}};
     if (banded) {
-        unit.encoding = {{"y", along.along.channel("at")}, {"x", along.across.channel("lo")}, {"x2", {{"field", "hi"}}}};
+        unit.encoding = {{"y", along.along.channel("at")},
+                         {"x", along.across.channel("lo")},
+                         {"x2", {{"field", "hi"}}}};
     } else {
         put_rect_channels(unit, along);
     }
@@ -251,12 +197,17 @@ void VegaPanel::candles(const Layer& layer) {
     Unit unit;
     for (std::size_t i = 0; i < data.numbers("t").size(); ++i) {
         const double open = data.numbers("o")[i], close = data.numbers("c")[i];
-        Json row{{"at", along.along.value(data.numbers("t")[i])}, {"lo", along.across.value(open)},
-                 {"hi", along.across.value(close)}, {"color", close >= open ? "#2ca02c" : "#d62728"}};
-        if (!row["at"].is_null() && !row["lo"].is_null() && !row["hi"].is_null()) unit.rows.push_back(std::move(row));
+        Json row{{"at", along.along.value(data.numbers("t")[i])},
+                 {"lo", along.across.value(open)},
+                 {"hi", along.across.value(close)},
+                 {"color", close >= open ? "#2ca02c" : "#d62728"}};
+        if (!row["at"].is_null() && !row["lo"].is_null() && !row["hi"].is_null())
+            unit.rows.push_back(std::move(row));
     }
     unit.mark = {{"type", "bar"}, {"size", 6}};
-    unit.encoding = {{"x", along.along.channel("at")}, {"y", along.across.channel("lo")}, {"y2", {{"field", "hi"}}},
+    unit.encoding = {{"x", along.along.channel("at")},
+                     {"y", along.across.channel("lo")},
+                     {"y2", {{"field", "hi"}}},
                      {"color", {{"field", "color"}, {"type", "nominal"}, {"scale", nullptr}}}};
     add(&layer, std::move(unit));
 }
@@ -270,12 +221,19 @@ void VegaPanel::events(const Layer& layer) {
     for (std::size_t row = 0; row < lists.size(); ++row) {
         const Column& offsets = layer.data.numbers("offsets");
         for (const double place : lists[row]) {
-            Json item{{"at", along.value(place)}, {"row", across.value(row < offsets.size() ? offsets[row] : 0)}};
-            if (!item["at"].is_null() && !item["row"].is_null()) unit.rows.push_back(std::move(item));
+            Json item{{"at", along.value(place)},
+                      {"row", across.value(row < offsets.size() ? offsets[row] : 0)}};
+            if (!item["at"].is_null() && !item["row"].is_null())
+                unit.rows.push_back(std::move(item));
         }
     }
-    unit.mark = {{"type", "tick"}, {"orient", lying ? "vertical" : "horizontal"}, {"clip", true}};
-    unit.encoding = {{lying ? "x" : "y", along.channel("at")}, {lying ? "y" : "x", across.channel("row")},
+    unit.mark = {{"type", "tick"},
+                 {"orient", lying ? "vertical" : "horizontal"},
+                 {"size", 20},
+                 {"thickness", 2},
+                 {"clip", true}};
+    unit.encoding = {{lying ? "x" : "y", along.channel("at")},
+                     {lying ? "y" : "x", across.channel("row")},
                      {"color", series_color(layer)}};
     add(&layer, std::move(unit));
 }
@@ -295,10 +253,15 @@ void VegaPanel::pie(const Layer& layer) {
     double at = 90;
     for (std::size_t i = 0; i < labels.size(); ++i) {
         // Degrees from the right, against the clock -> radians from the top, with the clock.
-        const double from = i < start.size() ? start[i] : at, to = i < end.size() ? end[i] : at + share[i] * 360;
+        const double from = i < start.size() ? start[i] : at,
+                     to = i < end.size() ? end[i] : at + share[i] * 360;
         at = to;
-        const double theta = (90 - to) * std::numbers::pi / 180, theta2 = (90 - from) * std::numbers::pi / 180;
-        Json row{{"theta", theta}, {"theta2", theta2}, {"label", labels[i]}, {"share", share[i]},
+        const double theta = (90 - to) * std::numbers::pi / 180,
+                     theta2 = (90 - from) * std::numbers::pi / 180;
+        Json row{{"theta", theta},
+                 {"theta2", theta2},
+                 {"label", labels[i]},
+                 {"share", share[i]},
                  {"middle", (theta + theta2) / 2}};
         if (i < colors.size() && !colors[i].empty()) row["color"] = colors[i].substr(0, 7);
         arcs.rows.push_back(row);
@@ -311,14 +274,19 @@ void VegaPanel::pie(const Layer& layer) {
         channel["field"] = name;
         return channel;
     };
-    arcs.mark = {{"type", "arc"}, {"outerRadius", outer}, {"innerRadius", inner.empty() ? 0 : inner.front() * scale},
+    arcs.mark = {{"type", "arc"},
+                 {"outerRadius", outer},
+                 {"innerRadius", inner.empty() ? 0 : inner.front() * scale},
                  {"stroke", "white"}};
-    arcs.encoding = {{"theta", field("theta")}, {"theta2", {{"field", "theta2"}}},
-                     {"color", {{"field", colors.empty() ? "label" : "color"}, {"type", "nominal"}}}};
+    arcs.encoding = {
+        {"theta", field("theta")},
+        {"theta2", {{"field", "theta2"}}},
+        {"color", {{"field", colors.empty() ? "label" : "color"}, {"type", "nominal"}}}};
     arcs.encoding["theta"]["stack"] = nullptr;
     if (!colors.empty()) arcs.encoding["color"]["scale"] = nullptr;
     texts.mark = {{"type", "text"}, {"radius", outer + 16}};
-    texts.encoding = {{"theta", field("middle")}, {"text", {{"field", "label"}, {"type", "nominal"}}}};
+    texts.encoding = {{"theta", field("middle")},
+                      {"text", {{"field", "label"}, {"type", "nominal"}}}};
     texts.encoding["theta"]["stack"] = nullptr;
     pie_ = true;
     add(nullptr, std::move(arcs));
@@ -329,24 +297,32 @@ void VegaPanel::pie(const Layer& layer) {
 void VegaPanel::polar(const Layer& layer) {
     const Column& angle = layer.data.numbers("x");
     const Column& distance = layer.data.numbers("y");
-    if ((layer.kind != Kind::line && layer.kind != Kind::scatter) || angle.size() != distance.size()) {
+    if ((layer.kind != Kind::line && layer.kind != Kind::scatter) ||
+        angle.size() != distance.size()) {
         ++skipped_;
         return;
     }
-    const double reach = panel_.y.lim ? std::max(std::abs((*panel_.y.lim)[0]), std::abs((*panel_.y.lim)[1])) : 1;
+    const double reach =
+        panel_.y.lim ? std::max(std::abs((*panel_.y.lim)[0]), std::abs((*panel_.y.lim)[1])) : 1;
     Unit unit;
     for (std::size_t i = 0; i < angle.size(); ++i) {
         if (!std::isfinite(angle[i]) || !std::isfinite(distance[i])) continue;
-        const double turned = panel_.theta_zero_deg * std::numbers::pi / 180 + panel_.theta_direction * angle[i];
-        unit.rows.push_back({{"x", distance[i] * std::cos(turned)}, {"y", distance[i] * std::sin(turned)}, {"i", i}});
+        const double turned =
+            panel_.theta_zero_deg * std::numbers::pi / 180 + panel_.theta_direction * angle[i];
+        unit.rows.push_back({{"x", distance[i] * std::cos(turned)},
+                             {"y", distance[i] * std::sin(turned)},
+                             {"i", i}});
     }
     const auto channel = [reach](const char* name) {
-        return Json{{"field", name}, {"type", "quantitative"}, {"axis", nullptr},
+        return Json{{"field", name},
+                    {"type", "quantitative"},
+                    {"axis", nullptr},
                     {"scale", {{"domain", {-reach, reach}}, {"nice", false}}}};
     };
     unit.mark = {{"type", layer.kind == Kind::line ? "line" : "point"}};
     unit.encoding = {{"x", channel("x")}, {"y", channel("y")}, {"color", series_color(layer)}};
-    if (layer.kind == Kind::line) unit.encoding["order"] = {{"field", "i"}, {"type", "quantitative"}};
+    if (layer.kind == Kind::line)
+        unit.encoding["order"] = {{"field", "i"}, {"type", "quantitative"}};
     add(&layer, std::move(unit));
 }
 

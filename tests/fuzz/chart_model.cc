@@ -1,4 +1,5 @@
-// Fuzzes what a guest can send as a chart: parse it, and put what was accepted through every writer.
+// Fuzzes what a guest can send as a chart: parse it, and put what was accepted through every
+// writer.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

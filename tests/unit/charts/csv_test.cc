@@ -14,7 +14,8 @@ TEST_CASE("bars with their categories and error bars") {
           "Book Sales by Authors,Books Sold,bar,Author B,200,0,0.8,Author B\r\n"
           "Book Sales by Authors,Books Sold,bar,Author C,300,0,0.8,Author C\r\n"
           "Book Sales by Authors,Books Sold,bar,Author D,400,0,0.8,Author D\r\n");
-    CHECK(to_csv(sample("bar_grouped")).find("2024,bar,-0.2,3,0,0.4,Oslo,2.9,3.1\r\n") != std::string::npos);
+    CHECK(to_csv(sample("bar_grouped")).find("2024,bar,-0.2,3,0,0.4,Oslo,2.9,3.1\r\n") !=
+          std::string::npos);
 }
 
 TEST_CASE("times, missing values, bins and cells") {
@@ -37,11 +38,15 @@ TEST_CASE("every sample gives a header and one row for each point") {
 }
 
 TEST_CASE("formulas and quotes are disarmed") {
-    const Json figure{{"v", 1},
-                      {"panels", Json::array({{{"id", "p0"}, {"title", "a \"b\", c"},
-                                               {"layers", Json::array({{{"id", "l0"}, {"kind", "line"},
-                                                                        {"label", "=cmd()"},
-                                                                        {"data", {{"x", {-1}}, {"y", {2.5}}}}}})}}})}};
+    const Json figure{
+        {"v", 1},
+        {"panels",
+         Json::array({{{"id", "p0"},
+                       {"title", "a \"b\", c"},
+                       {"layers", Json::array({{{"id", "l0"},
+                                                {"kind", "line"},
+                                                {"label", "=cmd()"},
+                                                {"data", {{"x", {-1}}, {"y", {2.5}}}}}})}}})}};
     const auto parsed = parse_figure(figure);
     REQUIRE(parsed.has_value());
     CHECK(to_csv(*parsed) == "panel,layer,kind,x,y\r\n\"a \"\"b\"\", c\",'=cmd(),line,-1,2.5\r\n");

@@ -32,10 +32,12 @@ void check_keys(const Json& chart) {
         return;
     }
     if (type == "line" || type == "scatter" || type == "bar" || type == "box_and_whisker") {
-        for (const char* key : {"x_label", "y_label", "x_unit", "y_unit"}) CHECK(chart.contains(key));
+        for (const char* key : {"x_label", "y_label", "x_unit", "y_unit"})
+            CHECK(chart.contains(key));
     }
     if (type == "line" || type == "scatter") {
-        for (const char* key : {"x_ticks", "x_tick_labels", "x_scale", "y_ticks", "y_tick_labels", "y_scale"}) {
+        for (const char* key :
+             {"x_ticks", "x_tick_labels", "x_scale", "y_ticks", "y_tick_labels", "y_scale"}) {
             CHECK(chart.contains(key));
         }
         for (const Json& element : chart["elements"]) {
@@ -129,14 +131,18 @@ TEST_CASE("bar charts: plain, grouped with error bars, stacked and lying") {
     CHECK(plain["type"] == "bar");
     CHECK(plain["title"] == "Book Sales by Authors");
     CHECK(column(plain["elements"], "value") == Json({100.0, 200.0, 300.0, 400.0}));
-    CHECK(column(plain["elements"], "label") == Json({"Author A", "Author B", "Author C", "Author D"}));
-    CHECK(column(plain["elements"], "group") == Json({"Books Sold", "Books Sold", "Books Sold", "Books Sold"}));
+    CHECK(column(plain["elements"], "label") ==
+          Json({"Author A", "Author B", "Author C", "Author D"}));
+    CHECK(column(plain["elements"], "group") ==
+          Json({"Books Sold", "Books Sold", "Books Sold", "Books Sold"}));
 
     const Json grouped = to_e2b(sample("bar_grouped"));
     CHECK(grouped["type"] == "bar");
     CHECK(grouped["y_unit"] == "EUR");
-    CHECK(column(grouped["elements"], "label") == Json({"Oslo", "Rome", "Bonn", "Oslo", "Rome", "Bonn"}));
-    CHECK(column(grouped["elements"], "group") == Json({"2024", "2024", "2024", "2025", "2025", "2025"}));
+    CHECK(column(grouped["elements"], "label") ==
+          Json({"Oslo", "Rome", "Bonn", "Oslo", "Rome", "Bonn"}));
+    CHECK(column(grouped["elements"], "group") ==
+          Json({"2024", "2024", "2024", "2025", "2025", "2025"}));
     CHECK(grouped["elements"][1]["err"][0] == doctest::Approx(3.8));
     CHECK(grouped["elements"][1]["err"][1] == doctest::Approx(4.2));
 

@@ -11,7 +11,8 @@ namespace cellblock::charts {
 namespace {
 
 Json figure_with(Json layer) {
-    return {{"v", 1}, {"panels", Json::array({{{"id", "p0"}, {"layers", Json::array({std::move(layer)})}}})}};
+    return {{"v", 1},
+            {"panels", Json::array({{{"id", "p0"}, {"layers", Json::array({std::move(layer)})}}})}};
 }
 
 Json layer_of(const char* kind, Json data) {
@@ -58,7 +59,8 @@ TEST_CASE("every sample is read, and reads the same after it was written") {
 }
 
 TEST_CASE("columns: lists with missing values, and packed numbers") {
-    const Layer list = parsed_layer("line", {{"x", {1, 2, 3, 4}}, {"y", {1.5, nullptr, "inf", "NaN"}}});
+    const Layer list =
+        parsed_layer("line", {{"x", {1, 2, 3, 4}}, {"y", {1.5, nullptr, "inf", "NaN"}}});
     CHECK(list.kind == Kind::line);
     CHECK(list.data.numbers("y")[0] == 1.5);
     CHECK(std::isnan(list.data.numbers("y")[1]));
@@ -67,14 +69,16 @@ TEST_CASE("columns: lists with missing values, and packed numbers") {
     CHECK(list.data.numbers("nothing").empty());
 
     const Json packed{{"b64", "AAAAAAAA8D8AAAAAAAAAQAAAAAAAAAhA"}, {"dtype", "f8"}, {"n", 3}};
-    CHECK(parsed_layer("line", {{"x", packed}, {"y", packed}}).data.numbers("x") == Column{1, 2, 3});
+    CHECK(parsed_layer("line", {{"x", packed}, {"y", packed}}).data.numbers("x") ==
+          Column{1, 2, 3});
     const Json whole{{"b64", "AQAAAP////8="}, {"dtype", "i4"}, {"n", 2}};
     CHECK(parsed_layer("line", {{"x", whole}, {"y", whole}}).data.numbers("y") == Column{1, -1});
 }
 
 TEST_CASE("data that does not fit its kind makes the layer unknown, with the reason") {
     check_refused("line", {{"x", {1, 2}}}, "\"y\" is missing");
-    check_refused("line", {{"x", {1, 2}}, {"y", {1}}}, "has 1 values where the other columns have 2");
+    check_refused("line", {{"x", {1, 2}}, {"y", {1}}},
+                  "has 1 values where the other columns have 2");
     check_refused("line", {{"x", {1, "two"}}, {"y", {1, 2}}}, "no number");
     check_refused("line", {{"x", 7}, {"y", {1}}}, "not a list of numbers");
     check_refused("line", Json::array(), "not an object");
@@ -90,8 +94,12 @@ TEST_CASE("data that does not fit its kind makes the layer unknown, with the rea
     check_refused("heatmap", {{"v", {{1, 2}}}, {"x_edges", {0, 1}}}, "one value more");
     check_refused("pie", {{"label", {"a"}}, {"frac", {1.5}}}, "more than 1");
     check_refused("pie", {{"label", {"a"}}, {"frac", {-0.5}}}, "negative");
-    check_refused("violin", {{"label", {"a"}}, {"pos", {1}}, {"coords", Json::array({{1, 2}})},
-                             {"half_lo", Json::array({{1}})}, {"half_hi", Json::array({{1, 2}})}},
+    check_refused("violin",
+                  {{"label", {"a"}},
+                   {"pos", {1}},
+                   {"coords", Json::array({{1, 2}})},
+                   {"half_lo", Json::array({{1}})},
+                   {"half_hi", Json::array({{1, 2}})}},
                   "as long as");
     CHECK(parsed_layer("sunburst", Json::object()).kind == Kind::unknown);
     CHECK(parsed_layer("sunburst", Json::object()).error == "unknown kind");
@@ -147,7 +155,8 @@ TEST_CASE("what is no chart, or too much of one, is refused") {
           ErrorCode::too_large);
 
     const Json wide = Json(Json::array_t(limits::chart_layer_values_max / 2 + 1, 0));
-    CHECK(code_of(figure_with(layer_of("line", {{"x", wide}, {"y", wide}}))) == ErrorCode::too_large);
+    CHECK(code_of(figure_with(layer_of("line", {{"x", wide}, {"y", wide}}))) ==
+          ErrorCode::too_large);
 }
 
 TEST_CASE("text is bounded before it is parsed") {
@@ -161,10 +170,13 @@ TEST_CASE("text is bounded before it is parsed") {
 }
 
 TEST_CASE("references that lead nowhere are dropped") {
-    const Json value{{"v", 1},
-                     {"panels", Json::array({{{"id", "p0"}, {"layers", Json::array()},
-                                              {"inset_of", "p9"}, {"shares_x", {"p1", "p7"}}},
-                                             {{"id", "p1"}, {"layers", Json::array()}, {"inset_of", "p0"}}})}};
+    const Json value{
+        {"v", 1},
+        {"panels", Json::array({{{"id", "p0"},
+                                 {"layers", Json::array()},
+                                 {"inset_of", "p9"},
+                                 {"shares_x", {"p1", "p7"}}},
+                                {{"id", "p1"}, {"layers", Json::array()}, {"inset_of", "p0"}}})}};
     const auto figure = parse_figure(value);
     REQUIRE(figure.has_value());
     CHECK(figure->panels[0].inset_of.empty());

@@ -24,7 +24,9 @@ std::vector<Json> units_of(const Json& spec) {
     return result;
 }
 
-std::vector<Json> units_named(const std::string& name) { return units_of(to_vega_lite(sample(name))); }
+std::vector<Json> units_named(const std::string& name) {
+    return units_of(to_vega_lite(sample(name)));
+}
 
 std::vector<Json> units_with(const std::string& name, const std::string& mark) {
     std::vector<Json> result;
@@ -58,19 +60,23 @@ TEST_CASE("every sample has a specification with its data inside") {
             if (name != "blank") CHECK(!unit["data"]["values"].empty());
         }
         each_key(spec, [](const std::string& key) {
-            for (const char* code : {"expr", "labelExpr", "calculate", "filter", "transform", "signal", "url", "href"}) {
+            for (const char* code : {"expr", "labelExpr", "calculate", "filter", "transform",
+                                     "signal", "url", "href"}) {
                 CHECK(key != code);
             }
         });
-        if (directory != nullptr) std::ofstream(std::string(directory) + "/" + name + ".vl.json") << spec.dump();
+        if (directory != nullptr)
+            std::ofstream(std::string(directory) + "/" + name + ".vl.json") << spec.dump();
     }
 }
 
 TEST_CASE("bars stand in the bands of their categories, with their own edges") {
     const auto bars = units_with("bar_grouped", "bar");
     REQUIRE(bars.size() == 2);
-    CHECK(bars[0]["data"]["values"][1] == Json{{"at", "Rome"}, {"lo", 0.0}, {"hi", 4.0}, {"group", 0}, {"series", "2024"}});
-    CHECK(bars[1]["data"]["values"][1] == Json{{"at", "Rome"}, {"lo", 0.0}, {"hi", 6.0}, {"group", 1}, {"series", "2025"}});
+    CHECK(bars[0]["data"]["values"][1] ==
+          Json{{"at", "Rome"}, {"lo", 0.0}, {"hi", 4.0}, {"group", 0}, {"series", "2024"}});
+    CHECK(bars[1]["data"]["values"][1] ==
+          Json{{"at", "Rome"}, {"lo", 0.0}, {"hi", 6.0}, {"group", 1}, {"series", "2025"}});
     CHECK(bars[0]["encoding"]["xOffset"]["field"] == "group");
     CHECK(bars[0]["encoding"]["color"]["scale"]["domain"] == Json({"2024", "2025"}));
     CHECK(bars[0]["encoding"]["color"]["title"] == "Year");
@@ -81,7 +87,8 @@ TEST_CASE("bars stand in the bands of their categories, with their own edges") {
 
     const auto lying = units_with("bar_stacked_lying", "bar");
     REQUIRE(lying.size() == 2);
-    CHECK(lying[1]["data"]["values"][2] == Json{{"at", "z"}, {"lo", 3.0}, {"hi", 9.0}, {"series", "b"}});
+    CHECK(lying[1]["data"]["values"][2] ==
+          Json{{"at", "z"}, {"lo", 3.0}, {"hi", 9.0}, {"series", "b"}});
     CHECK(lying[1]["encoding"]["x"]["stack"].is_null());
     CHECK(lying[1]["encoding"]["y"]["scale"]["reverse"] == true);  // the first bar is at the bottom
 }

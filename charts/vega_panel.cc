@@ -162,6 +162,16 @@ void VegaPanel::add(const Layer* layer, Unit unit) {
     if (color.value("field", "") == "series" && layer != nullptr) {
         for (Json& row : unit.rows) row["series"] = layer->label.value_or("");
     }
+    // Vega-Lite merges the scales of layers, but takes equal time domains for different ones: said
+    // once.
+    for (const char* name : {"x", "y"}) {
+        if (!unit.encoding.contains(name) || unit.encoding[name].value("type", "") != "temporal")
+            continue;
+        const bool second = side == (name[0] == 'x' ? Side::x2 : Side::y2);
+        if (!timed_.insert(std::string(name) + (second ? "2" : "")).second) {
+            unit.encoding[name]["scale"].erase("domain");
+        }
+    }
     Json& units = drawn_.try_emplace(side, Json::array()).first->second;
     units.push_back({{"data", {{"values", std::move(unit.rows)}}},
                      {"mark", std::move(unit.mark)},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -83,8 +84,9 @@ class VegaPanel {
     std::map<std::string, std::string> color_of_;
     std::vector<double> offsets_;  // of bars and boxes beside their category
     bool pie_ = false;
-    bool mapped_ = false;         // some layer's colours mean values
-    std::map<Side, Json> drawn_;  // units per axis pair
+    bool mapped_ = false;          // some layer's colours mean values
+    std::map<Side, Json> drawn_;   // units per axis pair
+    std::set<std::string> timed_;  // time axes whose domain was said
     std::size_t skipped_ = 0;
 };
 

@@ -3,8 +3,8 @@
 
     python3 tests/bench/sandboxes.py [--runs 5]
 
-Prints a table of medians and ratios; asserts nothing, because speed depends on the machine. Needs the
-tools of tests/requirements.txt (ipykernel, pandas, matplotlib, requests) and a built gateway whose
+Prints a table of medians and ratios; asserts nothing, because speed depends on the machine. Needs
+the tools of tests/requirements.txt (ipykernel, pandas, matplotlib, requests) and a built gateway whose
 image and template exist (CELLBLOCK_CACHE_DIR).
 """
 
@@ -194,7 +194,8 @@ def main() -> None:
     bench_start(runs)
     gateway = Gateway("--pool-size", "0")
     try:
-        print(f"\naccelerator: {gateway.request('GET', '/version').json().get('accelerator')}")
+        version = gateway.request("GET", "/version").json()
+    print(f"\naccelerator: {version.get('accelerator')}")
         bench_memory(gateway)
         bench_round_trip(gateway, runs)
         bench_cpu(gateway, runs)

@@ -4,8 +4,8 @@
     python3 tests/bench/sandboxes.py [--runs 5]
 
 Prints a table of medians and ratios; asserts nothing, because speed depends on the machine. Needs
-the tools of tests/requirements.txt (ipykernel, pandas, matplotlib, requests) and a built gateway whose
-image and template exist (CELLBLOCK_CACHE_DIR).
+the tools of tests/requirements.txt (ipykernel, pandas, matplotlib, requests) and a built gateway
+whose image and template exist (CELLBLOCK_CACHE_DIR).
 """
 
 import argparse

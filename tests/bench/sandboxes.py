@@ -188,9 +188,8 @@ def main() -> None:
         for line in Path("/proc/cpuinfo").read_text().splitlines()
         if line.startswith("model name")
     )
-    print(
-        f"{os.cpu_count()} x {model}, Linux {platform.release()}, Python {platform.python_version()}"
-    )
+    python = platform.python_version()
+    print(f"{os.cpu_count()} x {model}, Linux {platform.release()}, Python {python}")
     bench_start(runs)
     gateway = Gateway("--pool-size", "0")
     try:

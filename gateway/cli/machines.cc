@@ -23,6 +23,13 @@ ProgressSink log_progress() {
     };
 }
 
+vm::PoolOptions pool_options(const config::Config& config) {
+    vm::PoolOptions options;
+    options.target = static_cast<std::size_t>(config.pool_size);
+    options.machines_max = static_cast<std::size_t>(config.sandboxes_max + config.pool_size);
+    return options;
+}
+
 }  // namespace
 
 Machines::Machines(asio::any_io_executor executor, const config::Config& config,
@@ -32,7 +39,8 @@ Machines::Machines(asio::any_io_executor executor, const config::Config& config,
       workers_(workers),
       run_folder_(config.state_directory() / "run"),
       host_(vm::QemuHost::detect()),
-      templates_(config.cache_directory(), host_, workers) {}
+      templates_(config.cache_directory(), host_, workers),
+      pool_(executor_, starter(), warm_up, pool_options(config)) {}
 
 asio::awaitable<Result<void>> Machines::start() {
     auto sweep = [folder = run_folder_] { return vm::sweep_orphans(folder); };
@@ -43,11 +51,7 @@ asio::awaitable<Result<void>> Machines::start() {
         prepared = co_await give_up_kvm(prepared.error().text());
     }
     if (!prepared) co_return fail(prepared.error());
-    vm::PoolOptions options;
-    options.target = static_cast<std::size_t>(config_.pool_size);
-    options.machines_max = static_cast<std::size_t>(config_.sandboxes_max + config_.pool_size);
-    pool_ = std::make_unique<vm::Pool>(executor_, starter(), warm_up, options);
-    pool_->start();
+    pool_.start();
     co_return Result<void>();
 }
 
@@ -100,7 +104,7 @@ asio::awaitable<void> Machines::change(std::string why) {
         log::error("emulation_not_ready", {{"error", prepared.error().text()}});
         co_return;  // the next start finds KVM broken again, and tries this again
     }
-    pool_->set_starter(starter());
+    pool_.set_starter(starter());
 }
 
 vm::MachineStarter Machines::starter() {
@@ -130,12 +134,11 @@ asio::awaitable<Result<std::unique_ptr<vm::Machine>>> Machines::start_machine() 
 }
 
 asio::awaitable<void> Machines::stop() {
-    if (pool_) co_await pool_->stop();
+    co_await pool_.stop();
 }
 
 void Machines::refresh_metrics(metrics::Registry& registry) const {
-    if (!pool_) return;
-    const vm::PoolStatus status = pool_->status();
+    const vm::PoolStatus status = pool_.status();
     const auto machines = [&registry](const char* state, std::size_t count) {
         registry.gauge("cellblock_machines", "microVMs by what they are for.", {{"state", state}})
             .Set(static_cast<double>(count));
@@ -163,13 +166,10 @@ Json Machines::describe() const {
         json["template"] = vm::short_key(template_->key());
         json["image"] = template_->manifest().image_name;
     }
-    if (pool_) {
-        const vm::PoolStatus status = pool_->status();
-        json["pool"] = {{"target", status.target},     {"warm", status.warm},
-                        {"starting", status.starting}, {"taken", status.taken},
-                        {"hits", status.hits},         {"misses", status.misses}};
-        if (!status.last_failure.empty()) json["pool"]["last_failure"] = status.last_failure;
-    }
+    const vm::PoolStatus status = pool_.status();
+    json["pool"] = {{"target", status.target}, {"warm", status.warm}, {"starting", status.starting},
+                    {"taken", status.taken},   {"hits", status.hits}, {"misses", status.misses}};
+    if (!status.last_failure.empty()) json["pool"]["last_failure"] = status.last_failure;
     return json;
 }
 

@@ -33,8 +33,8 @@ class Machines {
     // Ends the warm machines.
     boost::asio::awaitable<void> stop();
 
-    // After start().
-    vm::Pool& pool() { return *pool_; }
+    // Hands out machines only after start().
+    vm::Pool& pool() { return pool_; }
     // For GET /version: accelerator and why, isolation tier, image, template, pool.
     Json describe() const;
     // The pool's numbers as gauges.
@@ -61,7 +61,7 @@ class Machines {
     vm::TemplateStore templates_;
     GuestSetup setup_;
     std::shared_ptr<const vm::Template> template_;
-    std::unique_ptr<vm::Pool> pool_;
+    vm::Pool pool_;
     bool changing_ = false;  // KVM broke, the emulated template is being made
     // Machines tell of their end by handlers that may outlive this object.
     std::shared_ptr<Machines*> self_ = std::make_shared<Machines*>(this);

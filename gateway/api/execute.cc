@@ -53,8 +53,19 @@ asio::awaitable<std::vector<Json>> next_lines(Execution& execution, Recorder& re
     co_return co_await recorder.take(std::move(*event));
 }
 
-bool is_end(const Json& line) {
-    return line["type"] == "end_of_execution";
+bool has_end(const std::vector<Json>& lines) {
+    return !lines.empty() && lines.back().at("type") == "end_of_execution";
+}
+
+// As one chunk.
+asio::awaitable<Result<void>> write_lines(const std::vector<Json>& lines, ResponseWriter& writer) {
+    std::string text;
+    for (const Json& line : lines) {
+        text += dump_ascii(line);
+        text += '\n';
+    }
+    if (text.empty()) co_return Result<void>();
+    co_return co_await writer.write(text);
 }
 
 asio::awaitable<Result<void>> stream_lines(Execution& execution, Recorder& recorder,
@@ -64,13 +75,10 @@ asio::awaitable<Result<void>> stream_lines(Execution& execution, Recorder& recor
     bool ended = false;
     while (!ended) {
         const std::vector<Json> lines = co_await next_lines(execution, recorder);
-        std::string text;
-        for (const Json& line : lines) {
-            text += dump_ascii(line);
-            text += '\n';
-            ended = ended || is_end(line);
-        }
-        CB_CO_TRY(co_await writer.write(text));
+        CB_CO_TRY(co_await write_lines(lines, writer));
+        const std::vector<Json> artifact_lines = co_await recorder.keep_artifacts();
+        CB_CO_TRY(co_await write_lines(artifact_lines, writer));
+        ended = has_end(lines);
     }
     co_return co_await writer.finish();
 }
@@ -81,10 +89,10 @@ asio::awaitable<Result<void>> send_document(Execution& execution, Recorder& reco
     bool ended = false;
     while (!ended) {
         const std::vector<Json> lines = co_await next_lines(execution, recorder);
-        for (const Json& line : lines) {
-            document.add(line);
-            ended = ended || is_end(line);
-        }
+        for (const Json& line : lines) document.add(line);
+        const std::vector<Json> artifact_lines = co_await recorder.keep_artifacts();
+        for (const Json& line : artifact_lines) document.add(line);
+        ended = has_end(lines);
     }
     const std::string text = document.render(recorder, budget_bytes);
     co_return co_await writer.send(200, "text/markdown; charset=utf-8", text);

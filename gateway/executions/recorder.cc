@@ -55,7 +55,7 @@ asio::awaitable<std::vector<Json>> Recorder::take(kernel_proxy::OutputEvent even
         co_return shown.empty() ? std::vector<Json>() : one(wire::text(text->name, shown));
     }
     if (auto* display = std::get_if<Display>(&event)) {
-        co_return co_await take_display(std::move(*display));
+        co_return take_display(std::move(*display));
     }
     if (auto* finished = std::get_if<Finished>(&event)) {
         co_return co_await take_end(std::move(*finished));
@@ -68,7 +68,7 @@ asio::awaitable<std::vector<Json>> Recorder::take(kernel_proxy::OutputEvent even
     co_return one(wire::dropped(std::get<Dropped>(event).reason));
 }
 
-asio::awaitable<std::vector<Json>> Recorder::take_display(Display display) {
+std::vector<Json> Recorder::take_display(Display display) {
     RecordedDisplay recorded;
     recorded.kind = display.kind;
     recorded.captured = artifacts::capture(display.data, display.metadata, ++display_count_);
@@ -77,6 +77,15 @@ asio::awaitable<std::vector<Json>> Recorder::take_display(Display display) {
                   {{"execution_id", owner_.execution_id}, {"reason", warning}});
     }
     std::vector<Json> lines = one(wire::result(display, recorded.captured.result_fields));
+    displays_.push_back(std::move(recorded));
+    artifacts_due_ = true;
+    return lines;
+}
+
+asio::awaitable<std::vector<Json>> Recorder::keep_artifacts() {
+    std::vector<Json> lines;
+    if (!std::exchange(artifacts_due_, false)) co_return lines;
+    RecordedDisplay& recorded = displays_.back();
     for (PendingArtifact& pending : recorded.captured.artifacts) {
         auto stored = co_await store(pending);
         if (stored) {
@@ -86,7 +95,6 @@ asio::awaitable<std::vector<Json>> Recorder::take_display(Display display) {
             lines.push_back(wire::dropped(stored.error().in("storing " + pending.name).text()));
         }
     }
-    displays_.push_back(std::move(recorded));
     co_return lines;
 }
 

@@ -39,14 +39,18 @@ class Recorder {
     Recorder(artifacts::Store& store, WorkerPool& workers, std::shared_ptr<Sandbox> sandbox,
              Owner owner);
 
-    // The lines for one event, in order; none for text beyond its budget.
+    // The lines for one event, in order; none for text beyond its budget. After a display,
+    // keep_artifacts() is due before the next event.
     boost::asio::awaitable<std::vector<Json>> take(kernel_proxy::OutputEvent event);
+    // Puts what the last display brought into the store, and gives the lines that tell of it. Apart
+    // from take(), so that the disk does not hold a result back.
+    boost::asio::awaitable<std::vector<Json>> keep_artifacts();
 
     // All displays so far, in order.
     const std::vector<RecordedDisplay>& displays() const { return displays_; }
 
   private:
-    boost::asio::awaitable<std::vector<Json>> take_display(kernel_proxy::Display display);
+    std::vector<Json> take_display(kernel_proxy::Display display);
     boost::asio::awaitable<std::vector<Json>> take_end(kernel_proxy::Finished finished);
     boost::asio::awaitable<Result<artifacts::Artifact>> store(artifacts::PendingArtifact& pending);
     boost::asio::awaitable<Result<artifacts::Artifact>> fetch(artifacts::PendingArtifact& pending);
@@ -59,6 +63,7 @@ class Recorder {
     TextBudget text_;
     std::size_t display_count_ = 0;
     std::vector<RecordedDisplay> displays_;
+    bool artifacts_due_ = false;  // of displays_.back()
 };
 
 }  // namespace cellblock::gateway

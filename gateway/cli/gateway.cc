@@ -91,6 +91,10 @@ Result<void> Gateway::make_server() {
     api::add_sandbox_routes(router, *services_);
     api::add_file_routes(router, *services_);
     api::add_artifact_routes(router, *services_);
+    jupyter::Settings settings;
+    settings.version = CELLBLOCK_VERSION;
+    jupyter_ = std::make_unique<jupyter::Door>(*services_, std::move(settings));
+    jupyter::add_routes(router, *jupyter_);
 
     http::ServerOptions options;
     options.connections_max = static_cast<std::size_t>(config_.connections_max);

@@ -19,6 +19,7 @@
 #include "gateway/cli/machines.h"
 #include "gateway/config/config.h"
 #include "gateway/http/server.h"
+#include "gateway/jupyter/door.h"
 #include "gateway/sandboxes/sandbox_manager.h"
 
 namespace cellblock::gateway::cli {
@@ -57,6 +58,7 @@ class Gateway {
     std::unique_ptr<Machines> machines_;
     std::unique_ptr<SandboxManager> sandboxes_;
     std::unique_ptr<api::Services> services_;
+    std::unique_ptr<jupyter::Door> jupyter_;
     std::unique_ptr<http::Server> server_;
 };
 

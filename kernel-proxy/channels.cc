@@ -139,6 +139,9 @@ asio::awaitable<Result<void>> Channels::send(const ClientMessage& message,
     if (closed_) co_return fail(ErrorCode::kernel_died, "the kernel is gone");
     activity_.note_request(message.routing.msg_type);
     if (message.channel == Channel::stdin_) {
+        if (question_ && question_->session != session) {
+            co_return fail(ErrorCode::conflict, "the kernel asked another client");
+        }
         question_.reset();
     } else {
         requests_.add(message.routing, session);
@@ -222,16 +225,19 @@ std::shared_ptr<Session> Channels::furthest_behind() const {
 
 asio::awaitable<void> Channels::wait_for_room(std::size_t bytes) {
     const auto self = shared_from_this();
+    // Half of the journal is always there for outputs.
     const auto too_far = [bytes](std::uint64_t lag) {
-        return lag > 0 && lag + bytes > limits::journal_max_bytes;
+        return lag > 0 && lag + bytes > limits::journal_max_bytes / 2;
     };
-    const Deadline patience = steady_clock::now() + limits::client_patience;
+    const Deadline begin = steady_clock::now();
     while (!closed_) {
         const auto last = furthest_behind();
         if (!last || !too_far(journal_.lag_bytes(last->next))) co_return;
         const bool all_behind = too_far(least_lag_bytes());
-        const Deadline stalled = last_moved_ + limits::client_stall_timeout;
-        if (co_await changed_.wait_until(all_behind ? stalled : patience)) continue;
+        const Deadline deadline = all_behind
+                                      ? std::max(begin, last_moved_) + limits::client_stall_timeout
+                                      : begin + limits::client_patience;
+        if (co_await changed_.wait_until(deadline)) continue;
         if (is_live(*last) && too_far(journal_.lag_bytes(last->next))) end_slow(*last);
     }
 }

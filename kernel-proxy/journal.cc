@@ -13,6 +13,7 @@ void Journal::append(SharedMessage message, std::string recipient, Weight weight
     entry.weight = weight;
     entry.offset = appended_bytes_;
     bytes_ += entry.bytes;
+    if (weight == Weight::essential) essential_bytes_ += entry.bytes;
     appended_bytes_ += entry.bytes;
     entries_.push_back(std::move(entry));
     make_room();
@@ -29,6 +30,7 @@ void Journal::forget_before(Position position) {
 void Journal::let_go(Entry& entry) {
     if (!entry.message) return;
     bytes_ -= entry.bytes;
+    if (entry.weight == Weight::essential) essential_bytes_ -= entry.bytes;
     entry.bytes = 0;
     entry.message.reset();
 }
@@ -45,7 +47,10 @@ void Journal::make_room() {
         }
         ++scan;
     }
-    while (entries_.size() > 1 && (entries_.size() > entries_max_ || bytes_ > bytes_max_)) {
+    const auto too_much = [this] {
+        return entries_.size() > entries_max_ || essential_bytes_ > bytes_max_ / 2;
+    };
+    while (entries_.size() > 1 && too_much()) {
         forget_before(begin_ + 1);
         bulk_gone_before_ = std::max(bulk_gone_before_, begin_);
     }

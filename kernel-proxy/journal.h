@@ -3,7 +3,8 @@
 // One entry a message, shared by all readers; positions count up from 0 and are never reused. When
 // the entries have more than the limit's bytes, the oldest outputs are let go of and leave gaps,
 // which readers are told of; what a client waits for (status, replies, errors) is small and stays
-// as long as the number of entries allows. Owner: Channels. Loop thread only.
+// longer: it may take half of the room, so that the other half is always there for what comes.
+// Owner: Channels. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -63,6 +64,7 @@ class Journal {
     Position begin_ = 0;
     Position bulk_gone_before_ = 0;
     std::size_t bytes_ = 0;
+    std::size_t essential_bytes_ = 0;  // of these
     std::uint64_t appended_bytes_ = 0;
 };
 

@@ -37,6 +37,7 @@ class Gateway {
     // What fails early: folders, token, certificate, port, artifact store.
     Result<void> prepare();
     Result<void> make_server();
+    jupyter::Settings jupyter_settings() const;
     // What takes time: the template, then serving.
     boost::asio::awaitable<void> bring_up();
     boost::asio::awaitable<void> wait_for_signal();

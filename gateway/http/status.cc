@@ -55,6 +55,7 @@ int general_status_of(ErrorCode code) {
 int status_of(ErrorStyle style, ErrorCode code) {
     const bool jupyter = style == ErrorStyle::jupyter_server || style == ErrorStyle::kernel_gateway;
     if (style == ErrorStyle::jupyter_server && code == ErrorCode::unauthorized) return 403;
+    if (style == ErrorStyle::kernel_gateway && code == ErrorCode::too_many) return 403;
     // A kernel whose machine has ended is a kernel that does not exist.
     if (jupyter && code == ErrorCode::sandbox_gone) return 404;
     return general_status_of(code);

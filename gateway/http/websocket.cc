@@ -67,7 +67,6 @@ asio::awaitable<Result<std::unique_ptr<WebSocket>>> WebSocket::accept(Request& r
     writer.headers().set("Sec-WebSocket-Accept", accept);
     // One that was not offered, or an empty one, makes clients refuse the connection.
     if (!protocol.empty()) writer.headers().set("Sec-WebSocket-Protocol", protocol);
-    const auto wake = options.wake;
     // The socket is made after the answer is out; until then there is nothing to stop.
     const auto socket = std::make_shared<WebSocket*>(nullptr);
     auto on_stop = [socket] {

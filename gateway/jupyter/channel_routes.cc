@@ -70,7 +70,7 @@ class ChannelsConnection {
         socket_ = std::move(socket);
         if (!socket_->protocol().empty()) protocol_ = ClientProtocol::v1;
         const std::string session = request.query().get("session_id").value_or("");
-        auto wake = [this] { wake_.notify_all(); };
+        auto wake = [this] { on_attachment(); };
         auto attached = co_await kernel_->channels().attach(session, std::move(wake));
         if (attached) {
             attachment_ = std::move(*attached);
@@ -86,6 +86,14 @@ class ChannelsConnection {
     }
 
   private:
+    // There is something to write, or it has ended: a writer that is stuck is then cut off.
+    void on_attachment() {
+        wake_.notify_all();
+        if (!attachment_ || !attachment_->ended()) return;
+        const Attachment::End& end = *attachment_->ended();
+        if (end.reason != EndReason::kernel_gone) socket_->begin_close(close_reason(end));
+    }
+
     void confirm(ByteView pong) {
         const auto position = position_of(pong);
         if (position && attachment_) attachment_->confirm(*position);

@@ -1,6 +1,8 @@
 // GET|POST /api/kernels, GET|DELETE /api/kernels/{id}, POST .../interrupt and .../restart.
 //
 // Shapes and codes are jupyter_server's.
+#include <cstdlib>
+
 #include "gateway/jupyter/door.h"
 #include "gateway/jupyter/kernels.h"
 
@@ -12,7 +14,19 @@ using http::ResponseWriter;
 
 namespace {
 
+// The client has given up by then: its kernel would be nobody's.
+Deadline launch_deadline(const NewKernel& wanted) {
+    const auto at = wanted.environment.find("KERNEL_LAUNCH_TIMEOUT");
+    double seconds = 0;
+    if (at != wanted.environment.end()) seconds = std::strtod(at->second.c_str(), nullptr);
+    constexpr double day_s = 86'400;
+    if (!(seconds > 0 && seconds < day_s)) return Deadline::max();
+    return std::chrono::steady_clock::now() +
+           std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
 awaitable<Result<void>> list(Door& door, Request&, ResponseWriter& writer) {
+    CB_CO_TRY(door.check_listing());
     Json all = Json::array();
     for (const PlacedKernel& kernel : list_kernels(door.services.sandboxes)) {
         all.push_back(kernel_model(kernel.kernel()));
@@ -23,13 +37,15 @@ awaitable<Result<void>> list(Door& door, Request&, ResponseWriter& writer) {
 awaitable<Result<void>> create(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(body, co_await request.read_json());
     CB_CO_TRY_ASSIGN(wanted, new_kernel_from(body));
-    CB_CO_TRY_ASSIGN(kernel,
-                     co_await create_kernel(door.services.sandboxes, door.services.sandbox_defaults,
-                                            std::move(wanted)));
-    if (writer.client_gone()) {
+    const auto deadline = launch_deadline(wanted);
+    CB_CO_TRY_ASSIGN(kernel, co_await door.start_kernel(std::move(wanted)));
+    const bool too_late = std::chrono::steady_clock::now() > deadline;
+    if (writer.client_gone() || too_late) {
         // Nobody will ever learn its id.
         co_await door.services.sandboxes.remove(kernel.sandbox->id());
-        co_return fail(ErrorCode::cancelled, "the client is gone");
+        co_return fail(too_late ? ErrorCode::timeout : ErrorCode::cancelled,
+                       "the kernel did not start within its KERNEL_LAUNCH_TIMEOUT",
+                       "try again, or allow it more seconds");
     }
     writer.headers().set("Location", "/api/kernels/" + kernel.context->id());
     const Json model = kernel_model(kernel.kernel());

@@ -1,8 +1,10 @@
-// What Jupyter clients ask of the server itself: GET /api, /api/status, /api/me.
+// What Jupyter clients ask of the server itself: GET /api, /api/status, /api/me, /api/spec.yaml;
+// and what there is not, said plainly: terminals.
 #include <algorithm>
 
 #include "gateway/jupyter/door.h"
 #include "gateway/jupyter/kernels.h"
+#include "gateway/jupyter/openapi.h"
 
 namespace cellblock::gateway::jupyter {
 
@@ -58,17 +60,30 @@ awaitable<Result<void>> me(Door&, Request& request, ResponseWriter& writer) {
     co_return co_await writer.send_json(200, answer);
 }
 
+awaitable<Result<void>> openapi(Door&, Request&, ResponseWriter& writer) {
+    co_return co_await writer.send(200, "text/x-yaml", openapi_yaml());
+}
+
+// JupyterLab takes a 404 for "no terminals here" and hides them.
+awaitable<Result<void>> no_terminals(Door&, Request&, ResponseWriter&) {
+    co_return fail(ErrorCode::not_found, "there are no terminals",
+                   "run commands in a cell: !ls, or subprocess.run");
+}
+
 }  // namespace
 
 void add_service_routes(http::Router& router, Door& door) {
     const http::RouteOptions options = door.route_options();
-    http::RouteOptions version_options = options;
+    http::RouteOptions open_in_jupyter = options;
     if (door.settings.compat == Compat::jupyter_server) {
-        version_options.access = http::Access::open;
+        open_in_jupyter.access = http::Access::open;
     }
-    router.add("GET", "/api", version_options, bind(door, version));
+    router.add("GET", "/api", open_in_jupyter, bind(door, version));
+    router.add("GET", "/api/spec.yaml", options, bind(door, openapi));
     router.add("GET", "/api/status", options, bind(door, status));
     router.add("GET", "/api/me", options, bind(door, me));
+    router.add("GET", "/api/terminals", options, bind(door, no_terminals));
+    router.add("POST", "/api/terminals", options, bind(door, no_terminals));
 }
 
 }  // namespace cellblock::gateway::jupyter

@@ -31,6 +31,16 @@ TEST_CASE("a full journal lets go of the oldest output, and not of what clients 
     CHECK(journal.bulk_gone_before() == 1);
 }
 
+TEST_CASE("what clients wait for takes half of the room at most") {
+    Journal journal(10'000, 1000);
+    for (int i = 0; i < 100; ++i) journal.append(message_of(1000), "", Weight::essential);
+    journal.append(message_of(2000), "", Weight::bulk);
+    journal.append(message_of(2000), "", Weight::bulk);
+    CHECK(journal.bytes() <= 10'000);
+    CHECK(journal.at(journal.end() - 1).message != nullptr);
+    CHECK(journal.at(journal.end() - 2).message != nullptr);
+}
+
 TEST_CASE("one message of any size passes") {
     Journal journal(1000, 10);
     journal.append(message_of(100), "", Weight::bulk);

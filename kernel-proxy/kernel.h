@@ -9,7 +9,9 @@
 //      any --close(), or a restart that failed--> dead      (dead: every execution fails at once)
 //
 // Executions run one at a time in the order they came: the host sends a request only when the one
-// before has finished, so a queued one can be taken back and its timeout starts when it runs.
+// before has finished and no Jupyter client's cell runs, so a queued one can be taken back, its
+// timeout starts when it runs, and stopping it stops nothing else. Jupyter clients (channels.h)
+// share the same stream: what they send goes on at once.
 //
 // The ladder that ends a cell which must end (deadline, caller gone): SIGINT, wait
 // limits::execution_interrupt_grace; a new kernel process, wait limits::execution_restart_grace;
@@ -21,12 +23,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
 #include "base/condition.h"
+#include "kernel-proxy/channels.h"
 #include "kernel-proxy/execution.h"
 #include "kernel-proxy/message.h"
 #include "vm/link/link.h"
@@ -57,12 +61,19 @@ struct KernelDeath {
     std::int64_t limit_bytes = 0;
 };
 
+// Whether Jupyter clients are told that the process is replaced: the one that asked knows, and
+// takes the news for a crash.
+enum class Announce { no, yes };
+
 class Kernel : public std::enable_shared_from_this<Kernel> {
   public:
     // `link` outlives the kernel's life until close(). `on_unresponsive` may destroy the sandbox,
     // but not inside the call.
     Kernel(boost::asio::any_io_executor executor, vm::link::Link& link, KernelSpec spec,
            std::function<void(Error)> on_unresponsive);
+    Kernel(const Kernel&) = delete;
+    Kernel& operator=(const Kernel&) = delete;
+    ~Kernel();
 
     // Starts a process in the guest, or takes over the one that the template brought
     // (`running_pid`).
@@ -71,6 +82,11 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
 
     const KernelSpec& spec() const { return spec_; }
     KernelState state() const { return state_; }
+    // As Jupyter tells it: busy too when a client's request runs.
+    std::string_view execution_state() const;
+    // Jupyter clients attach here.
+    Channels& channels() { return *channels_; }
+    const Channels& channels() const { return *channels_; }
     std::size_t queued() const { return queue_.size() + (current_ ? 1 : 0); }
 
     // Queues a cell. too_many when the queue is full; kernel_died when the kernel is dead.
@@ -79,9 +95,12 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     boost::asio::awaitable<Result<void>> interrupt();
     // A new process with the same id, environment and directory. The running cell ends as
     // `restarted`.
-    boost::asio::awaitable<Result<void>> restart();
+    boost::asio::awaitable<Result<void>> restart(Announce announce = Announce::yes);
     // Ends the process in the guest and everything queued.
     boost::asio::awaitable<Result<void>> stop();
+
+    // A client shut the kernel down (by message), and its process has ended: it is to be deleted.
+    void on_shut_down(std::function<void()> listener) { on_shut_down_ = std::move(listener); }
 
     // From the guest's event stream.
     void on_died(const KernelDeath& death);
@@ -95,12 +114,16 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     boost::asio::awaitable<bool> wait_done(RunningCell& cell, Deadline deadline);
     boost::asio::awaitable<void> end_by_force(RunningCell& cell, Outcome outcome, Error error);
     void end_running(Outcome outcome, Error error);
-    boost::asio::awaitable<Result<void>> replace_process();
-    boost::asio::awaitable<void> restart_after_death();
+    boost::asio::awaitable<Result<void>> replace_process(Announce announce);
+    boost::asio::awaitable<void> restart_after_death(Announce announce);
+
+    Channels::KernelSide side_for_channels();
+    boost::asio::awaitable<Result<void>> send_from_client(const ClientMessage& message);
+    boost::asio::awaitable<void> interrupt_for_channels();
 
     boost::asio::awaitable<Result<void>> send(const Request& request);
     boost::asio::awaitable<void> read_messages();
-    boost::asio::awaitable<void> on_message(const KernelMessage& message);
+    boost::asio::awaitable<void> on_message(SharedMessage message);
     boost::asio::awaitable<void> on_iopub(RunningCell& cell, const KernelMessage& message,
                                           const Routing& routing);
     void on_reply(RunningCell& cell, const KernelMessage& message);
@@ -111,12 +134,15 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     vm::link::Link* link_;  // null once closed
     KernelSpec spec_;
     std::function<void(Error)> on_unresponsive_;
+    std::function<void()> on_shut_down_;
+    std::optional<AfterShutdown> expected_exit_;
     KernelState state_ = KernelState::starting;
     std::string session_;
     std::int64_t pid_ = 0;
     vm::link::StreamPtr stream_;
     std::deque<std::shared_ptr<Execution>> queue_;
     std::shared_ptr<RunningCell> current_;
+    std::shared_ptr<Channels> channels_;
     Condition changed_;
 };
 

@@ -49,9 +49,10 @@ Display read_display(const Json& content, DisplayKind kind) {
 }  // namespace
 
 Request execute_request(const std::string& session, const ExecuteRequest& request) {
+    // stop_on_error would skip what others have queued in the kernel; of ours only one is there.
     const Json content = {{"code", request.code},  {"silent", false},
                           {"store_history", true}, {"user_expressions", Json::object()},
-                          {"allow_stdin", false},  {"stop_on_error", true}};
+                          {"allow_stdin", false},  {"stop_on_error", false}};
     const Json metadata = {
         {"cellblock", {{"execution_id", request.id}, {"env", request.environment}}}};
     return make_request(Channel::shell, "execute_request", session, content, metadata);

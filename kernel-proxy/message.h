@@ -5,6 +5,7 @@
 // any bytes at all. Messaging: jupyter-client.readthedocs.io, "Messaging in Jupyter".
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +24,17 @@ using vm::link::KernelMessage;
 struct Routing {
     std::string msg_type;
     std::string msg_id;
+    std::string session;        // of the sender; clients may leave it empty
     std::string parent_msg_id;  // empty: no parent
+    std::string parent_msg_type;
+
+    Routing() = default;
 };
 
-// guest_protocol when a header is no JSON object of sane size with string ids.
+// Of the two header frames; invalid_argument when one is no JSON object of sane size with string
+// ids.
+Result<Routing> read_routing(ByteView header, ByteView parent_header);
+// The same of a guest's message: guest_protocol.
 Result<Routing> read_routing(const KernelMessage& message);
 Result<Json> read_content(const KernelMessage& message);
 Result<Json> read_metadata(const KernelMessage& message);
@@ -39,6 +47,10 @@ struct Request {
 
     std::vector<ByteView> views() const { return {frames.begin(), frames.end()}; }
 };
+
+// The bytes of these frames as if a kernel had sent them. invalid_argument and too_large as the
+// link's codec.
+Result<KernelMessage> make_kernel_message(Channel channel, std::span<const ByteView> frames);
 
 // `session` is the session id of this gateway's side.
 Request make_request(Channel channel, std::string_view msg_type, const std::string& session,

@@ -69,6 +69,22 @@ asio::awaitable<void> Gateway::tidy_store() {
     }
 }
 
+jupyter::Settings Gateway::jupyter_settings() const {
+    jupyter::Settings settings;
+    settings.version = CELLBLOCK_VERSION;
+    const bool as_kernel_gateway = config_.compat == "kernel-gateway";
+    if (as_kernel_gateway) settings.compat = jupyter::Compat::kernel_gateway;
+    const bool listed =
+        config_.list_kernels == "auto" ? !as_kernel_gateway : config_.list_kernels == "yes";
+    settings.listing = listed ? jupyter::Listing::allowed : jupyter::Listing::forbidden;
+    settings.kernels_max = static_cast<std::size_t>(config_.kernels_max);
+    settings.idle_timeout = std::chrono::seconds(config_.kernel_idle_timeout_s);
+    settings.contents_folder = config_.contents_dir;
+    if (config_.cull == "connected") settings.cull = jupyter::Cull::connected;
+    if (config_.cull == "busy") settings.cull = jupyter::Cull::busy;
+    return settings;
+}
+
 Result<void> Gateway::make_server() {
     sandboxes_ =
         std::make_unique<SandboxManager>(loop_.get_executor(), machines_->pool(), metrics_);
@@ -91,6 +107,9 @@ Result<void> Gateway::make_server() {
     api::add_sandbox_routes(router, *services_);
     api::add_file_routes(router, *services_);
     api::add_artifact_routes(router, *services_);
+    jupyter_ =
+        std::make_unique<jupyter::Door>(loop_.get_executor(), *services_, jupyter_settings());
+    jupyter::add_routes(router, *jupyter_);
 
     http::ServerOptions options;
     options.connections_max = static_cast<std::size_t>(config_.connections_max);
@@ -120,6 +139,7 @@ asio::awaitable<void> Gateway::bring_up() {
         co_return;
     }
     server_->start();
+    spawn_logged(loop_.get_executor(), jupyter_->cull_kernels(), "cull_kernels", nullptr);
     announce();
 }
 

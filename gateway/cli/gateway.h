@@ -19,6 +19,7 @@
 #include "gateway/cli/machines.h"
 #include "gateway/config/config.h"
 #include "gateway/http/server.h"
+#include "gateway/jupyter/door.h"
 #include "gateway/sandboxes/sandbox_manager.h"
 
 namespace cellblock::gateway::cli {
@@ -36,6 +37,7 @@ class Gateway {
     // What fails early: folders, token, certificate, port, artifact store.
     Result<void> prepare();
     Result<void> make_server();
+    jupyter::Settings jupyter_settings() const;
     // What takes time: the template, then serving.
     boost::asio::awaitable<void> bring_up();
     boost::asio::awaitable<void> wait_for_signal();
@@ -57,6 +59,7 @@ class Gateway {
     std::unique_ptr<Machines> machines_;
     std::unique_ptr<SandboxManager> sandboxes_;
     std::unique_ptr<api::Services> services_;
+    std::unique_ptr<jupyter::Door> jupyter_;
     std::unique_ptr<http::Server> server_;
 };
 

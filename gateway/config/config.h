@@ -44,6 +44,13 @@ struct Config {
     std::int64_t sandbox_memory_mib = 1024;
     std::int64_t sandbox_timeout_s = 300;
     std::int64_t execution_timeout_s = 300;
+    // The Jupyter door.
+    std::string compat = "jupyter-server";
+    std::string list_kernels = "auto";
+    std::int64_t kernels_max = 0;
+    std::int64_t kernel_idle_timeout_s = 0;
+    std::string cull = "unused";
+    std::string contents_dir;  // empty: no contents API
     // Artifacts.
     std::int64_t artifacts_max_mib = 10240;
 

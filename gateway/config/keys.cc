@@ -9,6 +9,10 @@ namespace {
 constexpr std::array<std::string_view, 4> log_levels = {"debug", "info", "warning", "error"};
 constexpr std::array<std::string_view, 3> accelerators = {"auto", "kvm", "tcg"};
 
+constexpr std::array<std::string_view, 2> compats = {"jupyter-server", "kernel-gateway"};
+constexpr std::array<std::string_view, 3> listings = {"auto", "yes", "no"};
+constexpr std::array<std::string_view, 3> culls = {"unused", "connected", "busy"};
+
 constexpr std::int64_t many = 1'000'000;
 
 const std::array table = {
@@ -62,6 +66,29 @@ const std::array table = {
         many},
     Key{"execution_timeout_s", &Config::execution_timeout_s,
         "Seconds that a cell may run, unless its request asks for another time.", 1, 86'400},
+    Key{"compat", &Config::compat,
+        "Whose manners the Jupyter API has: jupyter-server, or kernel-gateway (its error bodies, "
+        "401 "
+        "without a token everywhere, kernels are not listed).",
+        0, 0, compats},
+    Key{"list_kernels", &Config::list_kernels,
+        "Whether GET /api/kernels and /api/sessions list. Auto: yes for jupyter-server, no for "
+        "kernel-gateway. JupyterLab's --gateway-url needs it.",
+        0, 0, listings},
+    Key{"kernels_max", &Config::kernels_max,
+        "Kernels at once that the Jupyter API lets start, with those that others have made. 0: as "
+        "many as there may be sandboxes.",
+        0, 100'000},
+    Key{"kernel_idle_timeout_s", &Config::kernel_idle_timeout_s,
+        "Seconds without use after which a kernel that Jupyter made is ended. 0: never.", 0, many},
+    Key{"cull", &Config::cull,
+        "Which kernels kernel_idle_timeout_s may end: unused (idle, no client connected), "
+        "connected "
+        "(idle), or busy (any).",
+        0, 0, culls},
+    Key{"contents_dir", &Config::contents_dir,
+        "Folder of this machine that /api/contents serves to Jupyter clients, to read and to write. "
+        "Empty: none."},
     Key{"artifacts_max_mib", &Config::artifacts_max_mib,
         "Disk space for artifacts in MiB; past it the oldest go first.", 16, 100'000'000},
 };

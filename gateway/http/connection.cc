@@ -232,7 +232,9 @@ asio::awaitable<Result<void>> Connection::run_handler(Request& request, Response
 
 asio::awaitable<void> Connection::send_error(Request& request, ResponseWriter& writer,
                                              const Match& match, const Error& error) {
-    int status = status_of(error.code);
+    const ErrorStyle style =
+        match.route != nullptr ? match.route->options.style : ErrorStyle::control_plane;
+    int status = status_of(style, error.code);
     if (match.kind == MatchKind::wrong_method) status = 405;
     if (request.body().failed()) {
         // The client's fault, not a gateway's behind us.
@@ -247,8 +249,6 @@ asio::awaitable<void> Connection::send_error(Request& request, ResponseWriter& w
         writer.close_after();
         must_linger_ = status != 408;
     }
-    const ErrorStyle style =
-        match.route != nullptr ? match.route->options.style : ErrorStyle::control_plane;
     const ErrorBody body = error_body(style, status, error);
     const auto sent = co_await writer.send(status, body.content_type, body.text);
     if (!sent) must_linger_ = false;

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <ctime>
+#include <utility>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -190,17 +191,21 @@ asio::awaitable<Result<void>> ResponseWriter::send_range(FileBody file, std::uin
     co_return Result<void>();
 }
 
-asio::awaitable<Result<Upgraded>> ResponseWriter::upgrade() {
+asio::awaitable<Result<Wire*>> ResponseWriter::upgrade(std::function<void()> on_stop) {
     if (started_) co_return fail(ErrorCode::internal, "a second answer to one request");
     upgraded_ = true;
     must_close_ = true;
+    on_stop_ = std::move(on_stop);
     std::string text = head(101, "");
     text += "\r\nConnection: Upgrade\r\n\r\n";
     if (auto sent = co_await wire_.write(as_bytes(text)); !sent) co_return fail(sent.error());
     finished_ = true;
-    Bytes early = to_bytes(wire_.buffered());
-    wire_.consume(early.size());
-    co_return Upgraded(wire_.stream(), std::move(early));
+    co_return &wire_;
+}
+
+void ResponseWriter::close_after() {
+    must_close_ = true;
+    if (on_stop_) std::exchange(on_stop_, nullptr)();
 }
 
 asio::awaitable<void> ResponseWriter::wait_client_gone() {

@@ -37,14 +37,6 @@ struct FileBody {
     FileBody() = default;
 };
 
-// The raw connection after 101; `early` came in behind the request.
-struct Upgraded {
-    AnyStream& stream;
-    Bytes early;
-
-    Upgraded(AnyStream& stream_, Bytes early_) : stream(stream_), early(std::move(early_)) {}
-};
-
 class ResponseWriter {
   public:
     // `keep_alive`: whether the connection may go on after this answer.
@@ -69,8 +61,10 @@ class ResponseWriter {
     // Ends a stream so that the client sees a broken one, not a complete one.
     void abort() { must_close_ = broken_off_ = true; }
 
-    // 101 with the headers set; the handler then owns the connection until it returns.
-    boost::asio::awaitable<Result<Upgraded>> upgrade();
+    // 101 with the headers set; the handler then owns the connection's bytes until it returns (what
+    // came in behind the request is buffered). `on_stop`: the server shuts down, end soon; it is
+    // called at most once, and not after the handler has returned.
+    boost::asio::awaitable<Result<Wire*>> upgrade(std::function<void()> on_stop);
 
     // The client closed or reset its connection (see Connection on half-closed ones).
     bool client_gone() const { return client_gone_; }
@@ -89,7 +83,7 @@ class ResponseWriter {
 
     // For the connection.
     void mark_client_gone();
-    void close_after() { must_close_ = true; }
+    void close_after();
     // Bytes that may be sent now to probe the client; empty when nothing may.
     std::string probe_bytes() const;
 
@@ -105,6 +99,7 @@ class ResponseWriter {
     const bool keep_alive_;
     Headers headers_;
     std::string probe_;
+    std::function<void()> on_stop_;
     boost::asio::steady_timer gone_signal_;
     int status_ = 0;
     bool started_ = false;

@@ -4,7 +4,9 @@
 
 namespace cellblock::gateway::http {
 
-int status_of(ErrorCode code) {
+namespace {
+
+int general_status_of(ErrorCode code) {
     switch (code) {
         case ErrorCode::invalid_argument:
             return 400;
@@ -46,6 +48,17 @@ int status_of(ErrorCode code) {
             return 500;
     }
     return 500;
+}
+
+}  // namespace
+
+int status_of(ErrorStyle style, ErrorCode code) {
+    const bool jupyter = style == ErrorStyle::jupyter_server || style == ErrorStyle::kernel_gateway;
+    if (style == ErrorStyle::jupyter_server && code == ErrorCode::unauthorized) return 403;
+    if (style == ErrorStyle::kernel_gateway && code == ErrorCode::too_many) return 403;
+    // A kernel whose machine has ended is a kernel that does not exist.
+    if (jupyter && code == ErrorCode::sandbox_gone) return 404;
+    return general_status_of(code);
 }
 
 std::string_view reason_phrase(int status) {
@@ -128,6 +141,14 @@ std::string_view reason_phrase(int status) {
 ErrorBody error_body(ErrorStyle style, int status, const Error& error) {
     if (style == ErrorStyle::code_interpreter) {
         return ErrorBody("text/plain; charset=utf-8", error.text());
+    }
+    if (style == ErrorStyle::jupyter_server) {
+        const Json body = {{"message", error.text()}, {"reason", nullptr}, {"traceback", ""}};
+        return ErrorBody("application/json", dump_ascii(body));
+    }
+    if (style == ErrorStyle::kernel_gateway) {
+        const Json body = {{"reason", reason_phrase(status)}, {"message", error.text()}};
+        return ErrorBody("application/json", dump_ascii(body));
     }
     Json body = {{"code", status},
                  {"message", error.cause},

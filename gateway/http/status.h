@@ -12,9 +12,11 @@ namespace cellblock::gateway::http {
 enum class ErrorStyle {
     control_plane,     // E2B's REST API and our own: {"code": 404, "message": "...", ...}
     code_interpreter,  // /execute and /contexts: plain text, whose clients show the body as it is
+    jupyter_server,    // {"message": "...", "reason": null, "traceback": ""}; no token is 403
+    kernel_gateway,    // {"reason": "Not Found", "message": "..."}
 };
 
-int status_of(ErrorCode code);
+int status_of(ErrorStyle style, ErrorCode code);
 
 // "Not Found"
 std::string_view reason_phrase(int status);

@@ -44,6 +44,4 @@ std::optional<std::string> percent_decode(std::string_view text);
 // All but unreserved characters.
 std::string percent_encode(std::string_view text);
 
-bool is_valid_utf8(std::string_view text);
-
 }  // namespace cellblock::gateway::http

@@ -67,19 +67,23 @@ asio::awaitable<Result<std::size_t>> Wire::fill(Deadline deadline) {
 }
 
 asio::awaitable<Result<void>> Wire::write(ByteView first, ByteView second, ByteView third) {
+    const std::array<ByteView, 3> parts = {first, second, third};
+    co_return co_await write_parts(parts);
+}
+
+asio::awaitable<Result<void>> Wire::write_parts(std::span<const ByteView> parts) {
     if (broken_) co_return fail(ErrorCode::connection_lost, "the client is gone");
-    std::array<ByteView, 3> rest = {first, second, third};
     writing_ = true;
+    std::size_t part = 0;    // the first that is not all sent
+    std::size_t offset = 0;  // what is sent of it
     while (true) {
-        std::array<asio::const_buffer, 3> buffers;
-        std::size_t left = 0;
+        AnyStream::WriteBuffers buffers;
         std::size_t count = 0;
-        for (const ByteView& part : rest) {
-            if (part.empty()) continue;
-            buffers[count++] = asio::const_buffer(part.data(), part.size());
-            left += part.size();
+        for (std::size_t i = part; i < parts.size() && count < buffers.size(); ++i) {
+            const ByteView rest = i == part ? parts[i].subspan(offset) : parts[i];
+            if (!rest.empty()) buffers[count++] = asio::const_buffer(rest.data(), rest.size());
         }
-        if (left == 0) break;
+        if (count == 0) break;
         write_deadline_ = std::chrono::steady_clock::now() + write_timeout_;
         const auto [ec, size] = co_await stream_->async_write_some(buffers, use_tuple);
         write_deadline_ = Deadline::max();
@@ -90,11 +94,10 @@ asio::awaitable<Result<void>> Wire::write(ByteView first, ByteView second, ByteV
             writing_ = false;
             co_return fail(error_from(ec, "sending to"));
         }
-        std::size_t done = size;
-        for (ByteView& part : rest) {
-            const std::size_t take = std::min(done, part.size());
-            part = part.subspan(take);
-            done -= take;
+        offset += size;
+        while (part < parts.size() && offset >= parts[part].size()) {
+            offset -= parts[part].size();
+            ++part;
         }
     }
     writing_ = false;
@@ -115,8 +118,12 @@ void Wire::close() {
     stream_->lowest_layer().close(ignored);
 }
 
+void Wire::end_by(Deadline deadline) {
+    end_by_ = std::min(end_by_, deadline);
+}
+
 void Wire::enforce_deadline(Deadline now) {
-    if (now < read_deadline_ && now < write_deadline_) return;
+    if (now < read_deadline_ && now < write_deadline_ && now < end_by_) return;
     timed_out_ = true;
     read_deadline_ = write_deadline_ = Deadline::max();
     boost::system::error_code ignored;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -35,10 +36,14 @@ class Wire {
     // All of it, in order. Fails with `timeout` when the peer takes nothing for the write timeout.
     boost::asio::awaitable<Result<void>> write(ByteView first, ByteView second = {},
                                                ByteView third = {});
+    // `parts` must stay valid until it is done.
+    boost::asio::awaitable<Result<void>> write_parts(std::span<const ByteView> parts);
     // Ends our direction. TLS waits for the peer's goodbye until the deadline.
     boost::asio::awaitable<void> shutdown(Deadline deadline);
     // Both directions, at once.
     void close();
+    // Whatever runs then, or begins later, fails with `timeout`.
+    void end_by(Deadline deadline);
 
     // Called by the sweep: cancels what runs past its deadline.
     void enforce_deadline(Deadline now);
@@ -60,6 +65,7 @@ class Wire {
     std::size_t end_ = 0;
     Deadline read_deadline_ = Deadline::max();
     Deadline write_deadline_ = Deadline::max();
+    Deadline end_by_ = Deadline::max();
     bool timed_out_ = false;
     bool broken_ = false;
     bool writing_ = false;

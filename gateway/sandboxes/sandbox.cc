@@ -108,8 +108,24 @@ ContextPointer Sandbox::add_context(ContextSpec spec, std::string guest_id) {
                                  "the sandbox did not answer and was ended", "make a new sandbox")),
                 "sandbox_kill", self);
         });
+    context->kernel->on_shut_down([weak, id = context->id()] {
+        const auto self = weak.lock();
+        if (self) spawn_logged(self->executor_, self->let_go_of(id), "kernel_shut_down", self);
+    });
     contexts_.push_back(context);
     return context;
+}
+
+// Of a kernel that a client shut down.
+asio::awaitable<void> Sandbox::let_go_of(std::string context_id) {
+    if (spec_.lifetime == Lifetime::of_its_kernel) {
+        co_return co_await kill(Error(ErrorCode::sandbox_gone, "its kernel was shut down"));
+    }
+    const auto deleted = co_await delete_context(context_id);
+    if (!deleted) {
+        log::warning("kernel_stop_failed",
+                     {{"sandbox_id", id_}, {"error", deleted.error().text()}});
+    }
 }
 
 std::size_t Sandbox::executions() const {

@@ -24,12 +24,16 @@
 
 namespace cellblock::gateway {
 
+// A sandbox that was made for one kernel goes with it.
+enum class Lifetime { of_its_own, of_its_kernel };
+
 struct SandboxSpec {
     std::string template_id = "default";
     std::size_t memory_limit_bytes = limits::sandbox_memory_default_bytes;
     std::chrono::seconds timeout = limits::sandbox_timeout_default;
     std::map<std::string, std::string> environment;
     std::map<std::string, std::string> metadata;  // the caller's own labels
+    Lifetime lifetime = Lifetime::of_its_own;
     SandboxSpec() = default;
 };
 
@@ -88,6 +92,7 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
 
   private:
     ContextPointer add_context(ContextSpec spec, std::string guest_id);
+    boost::asio::awaitable<void> let_go_of(std::string context_id);
     boost::asio::awaitable<void> watch_deadline();
     void listen_to_guest();
     void close(const Error& reason);

@@ -127,18 +127,12 @@ inline boost::asio::awaitable<Result<void>> file(std::string path, ResponseWrite
 }
 inline boost::asio::awaitable<Result<void>> upgrade(Request&, ResponseWriter& writer) {
     writer.headers().set("Upgrade", "echo");
-    CB_CO_TRY_ASSIGN(raw, co_await writer.upgrade());
-    std::string text(as_text(raw.early));
-    while (text.size() < 4) {
-        char more[16];
-        const auto [ec, size] = co_await raw.stream.async_read_some(
-            boost::asio::buffer(more), boost::asio::as_tuple(boost::asio::use_awaitable));
-        if (ec) co_return Result<void>();
-        text.append(more, size);
+    CB_CO_TRY_ASSIGN(wire, co_await writer.upgrade(nullptr));
+    while (wire->buffered().size() < 4) {
+        const auto received = co_await wire->fill(Deadline::max());
+        if (!received || *received == 0) co_return Result<void>();
     }
-    co_await raw.stream.async_write_some(boost::asio::buffer(text),
-                                         boost::asio::as_tuple(boost::asio::use_awaitable));
-    co_return Result<void>();
+    co_return co_await wire->write(as_bytes(wire->buffered()));
 }
 
 class LiveServer {

@@ -45,7 +45,7 @@ TEST_CASE("an execute request carries the code verbatim and the environment besi
     CHECK(content["code"] == request.code);
     CHECK(content["store_history"] == true);
     CHECK(content["allow_stdin"] == false);
-    CHECK(content["stop_on_error"] == true);
+    CHECK(content["stop_on_error"] == false);
 }
 
 TEST_CASE("each kind of output becomes its event") {

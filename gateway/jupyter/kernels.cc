@@ -1,0 +1,77 @@
+#include "gateway/jupyter/kernels.h"
+
+#include "base/clock.h"
+#include "gateway/api/context_json.h"
+#include "gateway/jupyter/kernelspecs.h"
+
+namespace cellblock::gateway::jupyter {
+
+using boost::asio::awaitable;
+
+std::vector<PlacedKernel> list_kernels(const SandboxManager& sandboxes) {
+    std::vector<PlacedKernel> all;
+    for (const SandboxPointer& sandbox : sandboxes.list()) {
+        for (const ContextPointer& context : sandbox->contexts()) {
+            all.emplace_back(sandbox, context);
+        }
+    }
+    return all;
+}
+
+Result<PlacedKernel> find_kernel(const SandboxManager& sandboxes, const std::string& id) {
+    for (PlacedKernel& kernel : list_kernels(sandboxes)) {
+        if (kernel.context->id() == id) return std::move(kernel);
+    }
+    return fail(ErrorCode::not_found, "Kernel does not exist: " + id);
+}
+
+awaitable<Result<void>> remove_kernel(SandboxManager& sandboxes, PlacedKernel kernel) {
+    if (kernel.sandbox->spec().lifetime == Lifetime::of_its_kernel) {
+        co_return co_await sandboxes.remove(kernel.sandbox->id());
+    }
+    co_return co_await kernel.sandbox->delete_context(kernel.context->id());
+}
+
+Result<NewKernel> new_kernel_from(const Json& body) {
+    if (!body.is_object()) {
+        return fail(ErrorCode::invalid_argument, "the body must be a JSON object");
+    }
+    NewKernel wanted;
+    CB_TRY_ASSIGN(name, optional_string(body, "name"));
+    CB_TRY_ASSIGN(environment, api::environment_from(body, "env"));
+    wanted.name = name.value_or("");
+    for (auto& [key, value] : environment) {
+        // The client's own environment, of which the rest is about its machine.
+        if (key.starts_with("KERNEL_")) wanted.environment.emplace(key, std::move(value));
+    }
+    wanted.environment["KERNEL_GATEWAY"] = "1";
+    return wanted;
+}
+
+awaitable<Result<PlacedKernel>> create_kernel(SandboxManager& sandboxes, SandboxSpec defaults,
+                                              NewKernel wanted) {
+    if (!wanted.name.empty() && !resolve_kernel_name(wanted.name)) {
+        co_return fail(ErrorCode::internal,
+                       "NoSuchKernel: there is no kernel named '" + wanted.name + "'",
+                       "GET /api/kernelspecs lists the kernels");
+    }
+    SandboxSpec spec = std::move(defaults);
+    spec.environment = std::move(wanted.environment);
+    spec.lifetime = Lifetime::of_its_kernel;
+    // Ended by its client, or by culling.
+    spec.timeout = limits::sandbox_timeout_max;
+    CB_CO_TRY_ASSIGN(sandbox, co_await sandboxes.create(std::move(spec)));
+    const ContextPointer context = sandbox->contexts().front();
+    co_return PlacedKernel(std::move(sandbox), context);
+}
+
+Json kernel_model(const kernel_proxy::Kernel& kernel) {
+    const kernel_proxy::Channels& channels = kernel.channels();
+    return Json{{"id", kernel.spec().id},
+                {"name", kernel.spec().name},
+                {"last_activity", iso8601(channels.last_activity())},
+                {"execution_state", kernel.execution_state()},
+                {"connections", channels.connections()}};
+}
+
+}  // namespace cellblock::gateway::jupyter

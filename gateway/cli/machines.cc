@@ -60,6 +60,13 @@ asio::awaitable<Result<void>> Machines::start() {
     co_return Result<void>();
 }
 
+vm::MachineRestorer Machines::restorer() {
+    return [this](vm::RestoreRequest request) {
+        return vm::QemuMachine::restore(host_, template_->clone_source(), run_folder_, workers_,
+                                        std::move(request));
+    };
+}
+
 asio::awaitable<void> Machines::stop() {
     if (pool_) co_await pool_->stop();
 }

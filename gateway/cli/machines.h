@@ -34,6 +34,8 @@ class Machines {
 
     // After start().
     vm::Pool& pool() { return *pool_; }
+    // Starts machines from states of the template's machines. Must not outlive this object.
+    vm::MachineRestorer restorer();
     // For GET /version: accelerator and why, isolation tier, image, template, pool.
     Json describe() const;
     // The pool's numbers as gauges.

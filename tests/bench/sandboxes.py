@@ -194,7 +194,7 @@ def main() -> None:
     gateway = Gateway("--pool-size", "0")
     try:
         version = gateway.request("GET", "/version").json()
-    print(f"\naccelerator: {version.get('accelerator')}")
+        print(f"\naccelerator: {version.get('accelerator')}")
         bench_memory(gateway)
         bench_round_trip(gateway, runs)
         bench_cpu(gateway, runs)

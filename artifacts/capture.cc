@@ -234,10 +234,12 @@ class Capture {
         }
         PendingArtifact artifact = pending(ArtifactKind::table, mime, "table", "table");
         artifact.preview = table_summary(table, limits::artifact_metadata_max_bytes / 4);
-        if (table.data) {
-            artifact.guest_path = table.data->path;
-        } else {
+        if (!table.data) {
             artifact.bytes = to_bytes(dump_ascii(data_.at(std::string(table_mime))));
+        } else if (table.data->path.empty()) {
+            artifact.bytes = table.data->content;
+        } else {
+            artifact.guest_path = table.data->path;
         }
         out_.artifacts.push_back(std::move(artifact));
     }

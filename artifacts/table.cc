@@ -4,6 +4,7 @@
 #include <array>
 
 #include "artifacts/text.h"
+#include "base/base64.h"
 #include "base/limits.h"
 
 namespace cellblock::artifacts {
@@ -169,15 +170,21 @@ Result<void> parse_data(const Json& json, Table& table) {
     if (!data.is_object()) return wrong("'data' must be an object or null");
     TableData parsed;
     const Json& format = field(data, "format");
-    const Json& path = field(data, "path");
-    if (!format.is_string() || !path.is_string()) return wrong("'data' needs 'format' and 'path'");
+    if (!format.is_string()) return wrong("'data' needs 'format'");
     parsed.format = format.get<std::string>();
-    parsed.path = path.get<std::string>();
     if (parsed.format != "arrow" && parsed.format != "csv") {
         return wrong("'data.format' must be arrow or csv");
     }
-    if (!is_guest_artifact_path(parsed.path)) {
-        return wrong("'data.path' must name a file in " + std::string(guest_artifact_folder));
+    if (const Json& content = field(data, "base64"); content.is_string()) {
+        auto bytes = base64_decode(content.get_ref<const std::string&>());
+        if (!bytes || bytes->empty()) return wrong("'data.base64' must be a file in base64");
+        parsed.content = std::move(*bytes);
+    } else {
+        parsed.path = text_field(data, "path");
+        if (!is_guest_artifact_path(parsed.path)) {
+            return wrong("'data' needs 'base64', or a 'path' to a file in " +
+                         std::string(guest_artifact_folder));
+        }
     }
     parsed.rows = count_field(data, "rows").value_or(table.rows_known());
     table.data = std::move(parsed);

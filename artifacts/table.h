@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -65,9 +66,10 @@ struct Column {
     Column() = default;
 };
 
-// Full data that lies in the guest as a file.
+// Full data: small tables bring it along, that of others lies in the guest as a file.
 struct TableData {
     std::string format;  // "arrow" or "csv"
+    Bytes content;       // when `path` is empty
     std::string path;    // in the guest, below guest_artifact_folder
     std::uint64_t rows = 0;
 

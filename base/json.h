@@ -10,10 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/ordered_object.h"
 
 namespace cellblock {
 
-using Json = nlohmann::json;
+// Members keep the order in which they were written: a frame's columns come out as they went in.
+using Json = nlohmann::basic_json<OrderedObject>;
 
 struct JsonLimits {
     std::size_t max_bytes;

@@ -112,8 +112,10 @@ Result<void> Gateway::make_server() {
 }
 
 asio::awaitable<void> Gateway::bring_up() {
-    auto started = co_await machines_->start();
-    if (started) started = make_server();
+    // First, so that a taken port is told before a minute went into a template. Clients that come
+    // early wait in the listening socket's queue.
+    auto started = make_server();
+    if (started) started = co_await machines_->start();
     if (started) started = co_await sandboxes_->open();
     if (!started) {
         log::error("start_failed", {{"error", started.error().text()}});

@@ -6,27 +6,24 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
 
 namespace cellblock::gateway::cli {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
 std::string line(log::Level level, std::string_view event, const log::Fields& fields) {
-    OrderedJson object;
+    Json object;
     object["time"] = iso8601_now();
     object["level"] = std::string(log::to_string(level));
     object["event"] = std::string(event);
     for (const log::Field& field : fields) {
-        OrderedJson& slot = object[std::string(field.name)];
+        Json& slot = object[std::string(field.name)];
         std::visit([&slot](const auto& value) { slot = value; }, field.value);
     }
     // ASCII only, and broken UTF-8 replaced: no field can forge a line or a terminal sequence.
-    return object.dump(-1, ' ', true, OrderedJson::error_handler_t::replace);
+    return dump_ascii(object);
 }
 
 log::Level level_from(const std::string& name) {

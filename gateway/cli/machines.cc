@@ -1,6 +1,9 @@
 #include "gateway/cli/machines.h"
 
+#include <utility>
+
 #include "base/log.h"
+#include "base/spawn.h"
 #include "gateway/sandboxes/warm_up.h"
 #include "vm/qemu/qemu_machine.h"
 #include "vm/qemu/run_folder.h"
@@ -20,6 +23,13 @@ ProgressSink log_progress() {
     };
 }
 
+vm::PoolOptions pool_options(const config::Config& config) {
+    vm::PoolOptions options;
+    options.target = static_cast<std::size_t>(config.pool_size);
+    options.machines_max = static_cast<std::size_t>(config.sandboxes_max + config.pool_size);
+    return options;
+}
+
 }  // namespace
 
 Machines::Machines(asio::any_io_executor executor, const config::Config& config,
@@ -29,14 +39,25 @@ Machines::Machines(asio::any_io_executor executor, const config::Config& config,
       workers_(workers),
       run_folder_(config.state_directory() / "run"),
       host_(vm::QemuHost::detect()),
-      templates_(config.cache_directory(), host_, workers) {}
+      templates_(config.cache_directory(), host_, workers),
+      pool_(executor_, starter(), warm_up, pool_options(config)) {}
 
 asio::awaitable<Result<void>> Machines::start() {
     auto sweep = [folder = run_folder_] { return vm::sweep_orphans(folder); };
     const auto swept = co_await workers_.run(std::move(sweep));
     if (!swept) co_return fail(swept.error().in("cleaning up after an earlier gateway"));
-    auto prepare = [config = &config_] { return make_guest_setup(*config); };
-    auto setup = co_await workers_.run(std::move(prepare));
+    auto prepared = co_await prepare();
+    if (!prepared && shows_broken_kvm(prepared.error())) {
+        prepared = co_await give_up_kvm(prepared.error().text());
+    }
+    if (!prepared) co_return fail(prepared.error());
+    pool_.start();
+    co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> Machines::prepare() {
+    auto make = [config = &config_] { return make_guest_setup(*config); };
+    auto setup = co_await workers_.run(std::move(make));
     if (!setup) co_return fail(std::move(setup).error());
     setup_ = std::move(*setup);
     log::info("accelerator", {{"kind", vm::to_string(setup_.accelerator.kind)},
@@ -48,15 +69,6 @@ asio::awaitable<Result<void>> Machines::start() {
     template_ = std::move(*opened);
     log::info("template", {{"key", vm::short_key(template_->key())},
                            {"image", template_->manifest().image_name}});
-
-    vm::PoolOptions options;
-    options.target = static_cast<std::size_t>(config_.pool_size);
-    options.machines_max = static_cast<std::size_t>(config_.sandboxes_max + config_.pool_size);
-    vm::MachineStarter starter = [this] {
-        return vm::QemuMachine::clone(host_, template_->clone_source(), run_folder_, workers_);
-    };
-    pool_ = std::make_unique<vm::Pool>(executor_, std::move(starter), warm_up, options);
-    pool_->start();
     co_return Result<void>();
 }
 
@@ -67,13 +79,73 @@ vm::MachineRestorer Machines::restorer() {
     };
 }
 
+bool Machines::shows_broken_kvm(const Error& error) const {
+    if (setup_.accelerator.kind != vm::AcceleratorKind::kvm || config_.accelerator != "auto") {
+        return false;
+    }
+    // No word from the guest in time, or a machine that ended: not a full disk or a missing file.
+    return error.code == ErrorCode::timeout || error.code == ErrorCode::sandbox_gone ||
+           error.code == ErrorCode::connection_lost;
+}
+
+asio::awaitable<Result<void>> Machines::give_up_kvm(std::string why) {
+    log::warning("kvm_broken", {{"why", why}, {"next", "emulation (TCG), until the host reboots"}});
+    auto record = [folder = config_.cache_directory(), why = std::move(why)] {
+        vm::record_broken_kvm(folder, "it could not run a guest: " + why);
+        return Result<void>();
+    };
+    const auto recorded = co_await workers_.run(std::move(record));
+    if (!recorded) co_return fail(recorded.error());
+    co_return co_await prepare();
+}
+
+void Machines::change_to_emulation(std::string why) {
+    if (std::exchange(changing_, true)) return;
+    spawn_logged(executor_, change(std::move(why)), "change to emulation", nullptr);
+}
+
+asio::awaitable<void> Machines::change(std::string why) {
+    const auto prepared = co_await give_up_kvm(std::move(why));
+    changing_ = false;
+    if (!prepared) {
+        log::error("emulation_not_ready", {{"error", prepared.error().text()}});
+        co_return;  // the next start finds KVM broken again, and tries this again
+    }
+    pool_.set_starter(starter());
+}
+
+vm::MachineStarter Machines::starter() {
+    return [this] { return start_machine(); };
+}
+
+asio::awaitable<Result<std::unique_ptr<vm::Machine>>> Machines::start_machine() {
+    if (changing_) {
+        co_return fail(ErrorCode::unavailable,
+                       "KVM does not work on this host; the template for emulation is being made",
+                       "try again in a minute");
+    }
+    auto machine =
+        co_await vm::QemuMachine::clone(host_, template_->clone_source(), run_folder_, workers_);
+    if (!machine) {
+        if (shows_broken_kvm(machine.error())) change_to_emulation(machine.error().text());
+        co_return fail(machine.error());
+    }
+    if ((*machine)->info().accelerator == vm::AcceleratorKind::kvm) {
+        (*machine)->on_exit([weak = std::weak_ptr(self_)](const vm::ExitInfo& exit) {
+            const auto self = weak.lock();
+            if (!self || exit.reason != vm::ExitReason::accelerator_error) return;
+            if ((*self)->config_.accelerator == "auto") (*self)->change_to_emulation(exit.text);
+        });
+    }
+    co_return std::move(*machine);
+}
+
 asio::awaitable<void> Machines::stop() {
-    if (pool_) co_await pool_->stop();
+    co_await pool_.stop();
 }
 
 void Machines::refresh_metrics(metrics::Registry& registry) const {
-    if (!pool_) return;
-    const vm::PoolStatus status = pool_->status();
+    const vm::PoolStatus status = pool_.status();
     const auto machines = [&registry](const char* state, std::size_t count) {
         registry.gauge("cellblock_machines", "microVMs by what they are for.", {{"state", state}})
             .Set(static_cast<double>(count));
@@ -101,13 +173,10 @@ Json Machines::describe() const {
         json["template"] = vm::short_key(template_->key());
         json["image"] = template_->manifest().image_name;
     }
-    if (pool_) {
-        const vm::PoolStatus status = pool_->status();
-        json["pool"] = {{"target", status.target},     {"warm", status.warm},
-                        {"starting", status.starting}, {"taken", status.taken},
-                        {"hits", status.hits},         {"misses", status.misses}};
-        if (!status.last_failure.empty()) json["pool"]["last_failure"] = status.last_failure;
-    }
+    const vm::PoolStatus status = pool_.status();
+    json["pool"] = {{"target", status.target}, {"warm", status.warm}, {"starting", status.starting},
+                    {"taken", status.taken},   {"hits", status.hits}, {"misses", status.misses}};
+    if (!status.last_failure.empty()) json["pool"]["last_failure"] = status.last_failure;
     return json;
 }
 

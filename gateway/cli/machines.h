@@ -1,4 +1,5 @@
-// The machines behind `serve`: the template, the warm pool, what an earlier gateway left behind.
+// The machines behind `serve`: the template, the warm pool, what an earlier gateway left behind,
+// and the change to emulation when KVM turns out to be broken.
 //
 // Owner: Gateway. Loop thread only.
 #pragma once
@@ -32,8 +33,8 @@ class Machines {
     // Ends the warm machines.
     boost::asio::awaitable<void> stop();
 
-    // After start().
-    vm::Pool& pool() { return *pool_; }
+    // Hands out machines only after start().
+    vm::Pool& pool() { return pool_; }
     // Starts machines from states of the template's machines. Must not outlive this object.
     vm::MachineRestorer restorer();
     // For GET /version: accelerator and why, isolation tier, image, template, pool.
@@ -42,6 +43,18 @@ class Machines {
     void refresh_metrics(metrics::Registry& registry) const;
 
   private:
+    // Setup and template for the accelerator of this moment.
+    boost::asio::awaitable<Result<void>> prepare();
+    // Whether `error` of a start says that KVM, which nobody insisted on, cannot run guests.
+    bool shows_broken_kvm(const Error& error) const;
+    // Records it for this boot of the host and prepares again, which now chooses emulation.
+    boost::asio::awaitable<Result<void>> give_up_kvm(std::string why);
+    // As give_up_kvm() while serving: once, in the background, and the pool follows.
+    void change_to_emulation(std::string why);
+    boost::asio::awaitable<void> change(std::string why);
+    boost::asio::awaitable<Result<std::unique_ptr<vm::Machine>>> start_machine();
+    vm::MachineStarter starter();
+
     const boost::asio::any_io_executor executor_;
     const config::Config& config_;
     WorkerPool& workers_;
@@ -50,7 +63,10 @@ class Machines {
     vm::TemplateStore templates_;
     GuestSetup setup_;
     std::shared_ptr<const vm::Template> template_;
-    std::unique_ptr<vm::Pool> pool_;
+    vm::Pool pool_;
+    bool changing_ = false;  // KVM broke, the emulated template is being made
+    // Machines tell of their end by handlers that may outlive this object.
+    std::shared_ptr<Machines*> self_ = std::make_shared<Machines*>(this);
 };
 
 }  // namespace cellblock::gateway::cli

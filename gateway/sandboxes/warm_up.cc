@@ -16,8 +16,9 @@ namespace asio = boost::asio;
 namespace {
 
 // What first cells do: an error with its traceback (an interrupt is one, and must be quick), a
-// frame, its summary, its representations. In a function, so that no name stays; a guest without
-// pandas has nothing more to warm.
+// frame, its summary, all that is made of it for display. Twice: an emulator translates code at the
+// first pass and links the pieces at the second. In a function, so that no name stays; a guest
+// without pandas has nothing more to warm.
 constexpr std::string_view warm_up_code = R"(def _cellblock_warm_up():
     import sys
     try:
@@ -28,8 +29,9 @@ constexpr std::string_view warm_up_code = R"(def _cellblock_warm_up():
         import pandas
     except ImportError:
         return
-    summary = pandas.DataFrame({"a": [1.0, 2.0, 3.0], "b": [3, 2, 1]}).describe()
-    repr(summary), summary._repr_html_()
+    for _ in range(2):
+        summary = pandas.DataFrame({"a": [1.0, 2.0, 3.0], "b": [3, 2, 1]}).describe()
+        get_ipython().display_formatter.format(summary)
 _cellblock_warm_up()
 del _cellblock_warm_up
 )";
@@ -56,6 +58,7 @@ asio::awaitable<Result<void>> read_reply(vm::link::StreamPtr stream, std::string
 }  // namespace
 
 asio::awaitable<Result<void>> warm_up(vm::Machine& machine) {
+    CB_CO_TRY(co_await machine.rehearse_claim());
     const Json params = {{"kernel_id", "default"}};
     const vm::link::StreamPtr stream =
         machine.link().open(vm::link::StreamKind::kernel, params.dump());

@@ -85,6 +85,15 @@ def test_version_and_help_work(gateway):
     assert "--listen" in helped.stdout
 
 
+def test_a_taken_port_is_told_before_anything_is_built(gateway, tmp_path):
+    port = gateway.url.rsplit(":", 1)[1]
+    folders = ["--state-dir", str(tmp_path / "state"), "--cache-dir", str(tmp_path / "cache")]
+    result = cellblock(gateway, "serve", "--listen", f"127.0.0.1:{port}", *folders)
+    assert result.returncode == 1
+    assert "another program has this port" in result.stderr
+    assert "image" not in result.stderr  # the empty cache would be the next complaint
+
+
 def test_an_unknown_key_in_the_configuration_is_refused_with_its_line(gateway, tmp_path):
     config = tmp_path / "cellblock.toml"
     config.write_text('# mine\nlistne = "127.0.0.1:1"\n')

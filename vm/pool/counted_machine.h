@@ -44,6 +44,9 @@ class CountedMachine final : public Machine {
     link::Link& link() override { return machine_->link(); }
     bool alive() const override { return machine_->alive(); }
     void on_stream(StreamHandler handler) override { machine_->on_stream(std::move(handler)); }
+    boost::asio::awaitable<Result<void>> rehearse_claim() override {
+        return machine_->rehearse_claim();
+    }
     boost::asio::awaitable<Result<void>> claim(ClaimRequest request) override {
         return machine_->claim(std::move(request));
     }

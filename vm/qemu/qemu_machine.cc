@@ -213,13 +213,26 @@ const ClaimReply& QemuMachine::claimed() const {
     return core_->reply;
 }
 
+asio::awaitable<Result<Json>> QemuMachine::Core::ask_claim(Self core, ClaimRequest request) {
+    if (request.memory_limit_bytes == 0) request.memory_limit_bytes = core->hardware.ram_bytes;
+    co_return co_await link::call(*core->link, "claim", claim_parameters(request),
+                                  limits::machine_claim_timeout);
+}
+
+asio::awaitable<Result<void>> QemuMachine::rehearse_claim() {
+    const auto core = core_;
+    if (core->claim_started) co_return fail(ErrorCode::internal, "the machine is claimed already");
+    ClaimRequest nobody;
+    auto result = co_await Core::ask_claim(core, std::move(nobody));
+    if (!result) co_return fail(result.error().in("rehearsing a claim"));
+    co_return Result<void>();
+}
+
 asio::awaitable<Result<void>> QemuMachine::claim(ClaimRequest request) {
     const auto core = core_;
     if (core->claim_started) co_return fail(ErrorCode::internal, "a machine is claimed once");
     core->claim_started = true;
-    if (request.memory_limit_bytes == 0) request.memory_limit_bytes = core->hardware.ram_bytes;
-    auto result = co_await link::call(*core->link, "claim", claim_parameters(request),
-                                      limits::machine_claim_timeout);
+    auto result = co_await Core::ask_claim(core, std::move(request));
     if (!result) {
         Error error = result.error().in("making a clone unlike the others");
         co_await Core::kill(core, error.text());  // fail closed

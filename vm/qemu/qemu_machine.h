@@ -48,6 +48,7 @@ class QemuMachine final : public Machine {
     link::Link& link() override;
     bool alive() const override;
     void on_stream(StreamHandler handler) override;
+    boost::asio::awaitable<Result<void>> rehearse_claim() override;
     boost::asio::awaitable<Result<void>> claim(ClaimRequest request) override;
     const ClaimReply& claimed() const override;
     boost::asio::awaitable<Result<void>> check(std::chrono::milliseconds timeout) override;

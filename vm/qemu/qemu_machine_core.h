@@ -59,6 +59,7 @@ struct QemuMachine::Core {
     static boost::asio::awaitable<Result<void>> step_clock(Self core,
                                                            std::chrono::milliseconds timeout);
     static boost::asio::awaitable<void> correct_clock(Self core);
+    static boost::asio::awaitable<Result<Json>> ask_claim(Self core, ClaimRequest request);
     static boost::asio::awaitable<void> kill(Self core, std::string reason);
     // A monitor command; the process may end, and be freed, between any two of them.
     static boost::asio::awaitable<Result<Json>> command(Self core, std::string name,

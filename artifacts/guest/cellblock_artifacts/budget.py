@@ -23,6 +23,8 @@ FILE_MAX_BYTES = 256 * 1024 * 1024
 # (page cache and conversion buffers count against it).
 DISK_SHARE = 0.5
 MEMORY_SHARE = 0.25
+# A file up to here travels inside the bundle: one message instead of a file to fetch and remove.
+EMBED_BYTES = 48 * 1024
 # Rows of one Arrow record batch, and cells of one (for wide tables): a reader pages by batch.
 BATCH_ROWS = 65536
 BATCH_CELLS = 1 << 20

@@ -1,7 +1,9 @@
-"""The full data of a table as a file that the host fetches: Arrow IPC, or CSV without pyarrow."""
+"""The full data of a table, Arrow IPC or CSV without pyarrow: a file that the host fetches, or,
+when it is small, the file's content inside the bundle."""
 
 from __future__ import annotations
 
+import base64
 import csv
 import os
 import uuid
@@ -23,8 +25,14 @@ class Stored:
         self.reason = ""  # why not all rows; empty when all are there
 
     def bundle(self) -> dict[str, Any]:
-        return {"format": self.format, "path": self.path, "rows": self.rows,
-                "size": os.path.getsize(self.path)}
+        size = os.path.getsize(self.path)
+        said: dict[str, Any] = {"format": self.format, "rows": self.rows, "size": size}
+        if size > budget.EMBED_BYTES:
+            return {**said, "path": self.path}
+        with open(self.path, "rb") as file:
+            content = file.read()
+        os.unlink(self.path)
+        return {**said, "base64": base64.b64encode(content).decode("ascii")}
 
 
 def store(source: Source, clock: budget.Clock) -> Stored:

@@ -117,6 +117,16 @@ TEST_CASE("a table: its data is fetched from the guest, its HTML is not stored a
     CHECK(result.table->columns[0].name == "a");
 }
 
+TEST_CASE("a small table brings its data along") {
+    const Captured result = captured(R"({"application/vnd.cellblock.table+json":{"v":1,
+          "rows_total":1,"columns":[{"name":"a"}],"preview":[[1]],
+          "data":{"format":"csv","base64":"YQ0KMQ0K","rows":1}}})");
+    REQUIRE(result.artifacts.size() == 1);
+    CHECK(result.artifacts[0].guest_path.empty());
+    CHECK(as_text(result.artifacts[0].bytes) == "a\r\n1\r\n");
+    CHECK(result.artifacts[0].mime == "text/csv");
+}
+
 TEST_CASE("a table without a file keeps its preview; a broken one is dropped with a warning") {
     const Captured preview = captured(R"({"application/vnd.cellblock.table+json":
         {"v":1,"rows_total":1,"columns":[{"name":"a"}],"preview":[[1]],"data":null,

@@ -84,6 +84,12 @@ TEST_CASE("what no honest guest sends is refused") {
         json["data"]["path"] = path;
         CHECK(code_of(json) == ErrorCode::guest_protocol);
     }
+    for (const char* content : {"", "!!!", "AB=="}) {
+        json = sample();
+        json["data"]["base64"] = content;
+        CAPTURE(content);
+        CHECK(parse_table(json).has_value() == (std::string_view(content) == "AB=="));
+    }
     json = sample();
     json["data"]["format"] = "pickle";
     CHECK(code_of(json) == ErrorCode::guest_protocol);

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "artifacts" / "gues
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from cellblock_artifacts import budget, storage, table  # noqa: E402
+from table_data import content_of  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -60,8 +61,7 @@ def stored() -> Callable[[Any], Any]:
         data = result.bundle["data"]
         assert data is not None, result.bundle["reason"]
         assert data["format"] == "arrow"
-        with pa.OSFile(data["path"], "rb") as file:
-            read_back = pa.ipc.open_file(file).read_all()
+        read_back = pa.ipc.open_file(pa.BufferReader(content_of(data))).read_all()
         read_back.validate(full=True)
         assert read_back.num_rows == data["rows"]
         return read_back

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import decimal
 import gc
@@ -15,6 +16,7 @@ import pandas as pd
 import pytest
 from cellblock_artifacts import budget, capture_table, storage, table, values
 from cellblock_artifacts.sources.statistics import plain_statistics
+from table_data import content_of
 
 
 def column(result: Any, name: str) -> dict[str, Any]:
@@ -174,7 +176,7 @@ def test_without_pyarrow_the_file_is_csv(captured: Any, monkeypatch: pytest.Monk
     result = captured(pd.DataFrame({"a": [1, 2], "b": ["x,\n", None], "l": [[1], {"k": 2}]}))
     data = result.bundle["data"]
     assert data["format"] == "csv"
-    text = Path(data["path"]).read_bytes().decode("utf-8")
+    text = content_of(data).decode("utf-8")
     assert text == 'a,b,l\r\n1,"x,\n",[1]\r\n2,,"{""k"": 2}"\r\n'
     assert data["rows"] == 2
 
@@ -297,11 +299,19 @@ def test_no_warning_reaches_the_user(recwarn: pytest.WarningsRecorder) -> None:
     assert list(recwarn) == []
 
 
-def test_files_are_readable_by_the_host(folder: Path, captured: Any) -> None:
-    result = captured(pd.DataFrame({"a": [1]}))
+def test_a_large_table_is_a_file_for_the_host(folder: Path, captured: Any) -> None:
+    result = captured(pd.DataFrame({"a": range(20_000)}))
     path = result.bundle["data"]["path"]
     assert os.path.dirname(path) == str(folder)
     assert result.bundle["data"]["size"] == os.path.getsize(path)
+    assert "base64" not in result.bundle["data"]
+
+
+def test_a_small_table_brings_its_data_and_leaves_no_file(folder: Path, captured: Any) -> None:
+    data = captured(pd.DataFrame({"a": [1]})).bundle["data"]
+    assert len(base64.b64decode(data["base64"], validate=True)) == data["size"]
+    assert "path" not in data
+    assert list(folder.iterdir()) == []
 
 
 def test_budget_is_shared_by_the_tables_of_a_cell(captured: Any) -> None:

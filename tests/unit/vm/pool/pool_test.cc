@@ -54,6 +54,7 @@ class FakeMachine final : public Machine {
     link::Link& link() override { std::abort(); }
     bool alive() const override { return driver_->alive.contains(id_); }
     void on_stream(StreamHandler) override {}
+    asio::awaitable<Result<void>> rehearse_claim() override { co_return Result<void>(); }
     asio::awaitable<Result<void>> claim(ClaimRequest request) override {
         hostname = request.hostname;
         if (!driver_->fail_claims) co_return Result<void>();

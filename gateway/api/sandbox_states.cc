@@ -51,6 +51,8 @@ awaitable<Result<void>> fork(Services& services, Request& request, ResponseWrite
 }
 
 awaitable<Result<void>> pause(Services& services, Request& request, ResponseWriter& writer) {
+    CB_CO_TRY_ASSIGN(body, co_await request.read_json());
+    CB_CO_TRY(check_keeps_memory(body));
     CB_CO_TRY_ASSIGN(sandbox, named_sandbox(request, services));
     CB_CO_TRY(co_await services.sandboxes.pause(sandbox));
     co_return co_await writer.send_empty(204);
@@ -72,6 +74,7 @@ awaitable<Result<void>> resume(Services& services, Request& request, ResponseWri
 awaitable<Result<void>> make_snapshot(Services& services, Request& request,
                                       ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(body, co_await request.read_json());
+    CB_CO_TRY(check_keeps_memory(body));
     CB_CO_TRY_ASSIGN(name, snapshot_name_from(body));
     CB_CO_TRY_ASSIGN(sandbox, named_sandbox(request, services));
     CB_CO_TRY_ASSIGN(made, co_await services.sandboxes.snapshot(sandbox, std::move(name)));

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <cstdio>
 
-#include "base/limits_snap.h"
 #include "base/ids.h"
 #include "base/limits.h"
+#include "base/limits_snap.h"
 
 namespace cellblock::gateway::api {
 namespace {
@@ -185,12 +185,24 @@ Result<ForkRequest> fork_request_from(const Json& body) {
     return wanted;
 }
 
+Result<void> check_keeps_memory(const Json& body) {
+    if (!body.is_object()) return bad("the body must be a JSON object");
+    CB_TRY_ASSIGN(memory, optional_boolean(body, "memory"));
+    if (memory.value_or(true)) return {};
+    return fail(ErrorCode::not_supported, "a sandbox cannot be kept without its memory",
+                "leave out 'memory'");
+}
+
 Result<std::string> snapshot_name_from(const Json& body) {
     if (!body.is_object()) return bad("the body must be a JSON object");
     CB_TRY_ASSIGN(name, optional_string(body, "name"));
     if (name && name->size() > limits::snapshot_name_max_bytes) {
         return bad("field 'name' has more than " + std::to_string(limits::snapshot_name_max_bytes) +
                    " bytes");
+    }
+    // A template's name is never taken over by a snapshot.
+    if (name && (*name == "default" || name->starts_with("code-interpreter"))) {
+        return bad("a snapshot cannot have the name of a template");
     }
     return name.value_or("");
 }

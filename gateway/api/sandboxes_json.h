@@ -45,6 +45,10 @@ struct ForkRequest {
 };
 Result<ForkRequest> fork_request_from(const Json& body);
 
+// {"memory"?: true} of .../pause and .../snapshots: files are in the machine's memory, so there is
+// no state without it.
+Result<void> check_keeps_memory(const Json& body);
+
 // POST .../snapshots: {"name"?: string}; POST .../restore: {"snapshot": id or name}.
 Result<std::string> snapshot_name_from(const Json& body);
 Result<std::string> restore_target_from(const Json& body);

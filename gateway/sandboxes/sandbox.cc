@@ -86,6 +86,8 @@ std::shared_ptr<Sandbox> Sandbox::lease() {
     ++leases_;
     return std::shared_ptr<Sandbox>(this, [self = shared_from_this()](Sandbox*) {
         --self->leases_;
+        // A timeout that pauses counts from the last use.
+        if (self->spec_.on_timeout == OnTimeout::pause) self->extend_timeout(self->spec_.timeout);
         self->changed_.notify_all();
     });
 }

@@ -96,6 +96,7 @@ void Sandbox::add_contexts(const std::vector<ContextImage>& images, ContextIds i
             continue;
         }
         kernel.pid = *pid;
+        if (*pid <= 0) kernel.state = kernel_proxy::KernelState::dead;
         const std::string original_id = kernel.spec.id;
         if (ids == ContextIds::fresh) kernel.spec.id = new_uuid();
         const auto context = add_kernel(original.language, kernel.spec);

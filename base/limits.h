@@ -265,6 +265,9 @@ inline constexpr std::size_t claimed_kernels_max = 64;
 inline constexpr seconds template_boot_timeout{420};
 inline constexpr seconds template_prepare_timeout{900};
 inline constexpr int template_build_attempts = 3;
+// Under KVM a guest boots in seconds, or never (KVM that only looks usable): one attempt, so that
+// emulation gets its turn soon.
+inline constexpr seconds template_boot_kvm_timeout{60};
 // Manifests of templates and machines.
 inline constexpr std::size_t manifest_max_bytes = 64 * KiB;
 // Pool: starts at once (each needs a core for 0.3 s under TCG), age (a clone's clock and caches go

@@ -4,6 +4,9 @@
 //
 // The function runs on a worker thread and must capture only values that nobody else touches; the
 // coroutine resumes on its own executor. The queue is bounded: past it run() returns `unavailable`.
+//
+// The loops that use a pool outlive it: declare it after them. A worker that has handed its result
+// back still holds the loop's executor for a moment, and the destructor waits for that.
 #pragma once
 
 #include <atomic>

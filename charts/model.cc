@@ -159,6 +159,8 @@ Result<Layer> parse_layer(const Json& source) {
     Layer layer;
     layer.id = word_of(source, "id");
     layer.kind_name = word_of(source, "kind");
+    const bool named = !layer.kind_name.empty();
+    if (!named) layer.kind_name = "unknown";
     layer.kind = kind_from(layer.kind_name);
     if (layer.kind_name == "unknown") {  // as to_json writes a kind that we do not know
         if (const std::string name = word_of(source, "kind_name"); !name.empty())
@@ -177,8 +179,9 @@ Result<Layer> parse_layer(const Json& source) {
     }
     const Json* computed = find(source, "computed");
     layer.computed = computed == nullptr || !computed->is_boolean() || computed->get<bool>();
-    if (layer.kind == Kind::unknown && layer.kind_name != "unknown" && layer.error.empty()) {
-        layer.error = "unknown kind";
+    if (layer.kind == Kind::unknown && layer.error.empty()) {
+        if (layer.kind_name != "unknown") layer.error = "unknown kind";
+        if (!named) layer.error = "the layer names no kind";
     }
     const Json* data = find(source, "data");
     auto parsed = parse_layer_data(layer.kind, data == nullptr ? Json::object() : *data);

@@ -52,7 +52,8 @@ std::vector<std::string> presented_tokens(const http::Request& request) {
             tokens.emplace_back(http::trim(field->substr(space)));
         }
     }
-    for (const std::string_view name : {"X-API-Key", "X-Access-Token"}) {
+    for (const std::string_view name :
+         {"X-API-Key", "X-Access-Token", "E2B-Traffic-Access-Token"}) {
         if (const auto field = request.headers().get(name)) tokens.emplace_back(*field);
     }
     return tokens;

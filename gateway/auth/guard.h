@@ -37,7 +37,7 @@ class TokenGuard final : public http::Guard {
 };
 
 // Everything in a request that may be a token: ?token=, Authorization (token, Bearer), X-API-Key,
-// X-Access-Token.
+// X-Access-Token, E2B-Traffic-Access-Token (what E2B's clients send with contexts).
 std::vector<std::string> presented_tokens(const http::Request& request);
 
 }  // namespace cellblock::gateway::auth

@@ -21,7 +21,7 @@ int build(const ImageArguments& arguments) {
     Result<vm::Image> image = fail(ErrorCode::internal, "not built");
     {
         ProgressBar bar;
-        image = run_task<vm::Image>([&](boost::asio::io_context&) {
+        image = run_task<vm::Image>([&](WorkerPool&) {
             vm::ImageBuild build;
             build.recipe = config->image;
             build.images = images_folder(*config);

@@ -14,26 +14,29 @@
 #include <boost/asio/signal_set.hpp>
 
 #include "base/error.h"
+#include "base/worker_pool.h"
 
 namespace cellblock::gateway::cli {
 
-// `task` is called once with the loop; what it captures must live until this returns.
+// `task` is called once, with workers for what blocks; what it captures must live until this
+// returns.
 template <typename T>
-Result<T> run_task(
-    const std::function<boost::asio::awaitable<Result<T>>(boost::asio::io_context&)>& task) {
+Result<T> run_task(const std::function<boost::asio::awaitable<Result<T>>(WorkerPool&)>& task) {
     std::optional<Result<T>> result;
     std::exception_ptr thrown;
     {
         boost::asio::io_context loop{1};
+        WorkerPool workers;
         boost::asio::signal_set signals(loop, SIGINT, SIGTERM);
         signals.async_wait([&loop](const boost::system::error_code& ec, int) {
             if (!ec) loop.stop();
         });
-        boost::asio::co_spawn(loop, task(loop), [&](std::exception_ptr exception, Result<T> value) {
-            thrown = exception;
-            result = std::move(value);
-            loop.stop();
-        });
+        boost::asio::co_spawn(loop, task(workers),
+                              [&](std::exception_ptr exception, Result<T> value) {
+                                  thrown = exception;
+                                  result = std::move(value);
+                                  loop.stop();
+                              });
         loop.run();
     }
     if (thrown) std::rethrow_exception(thrown);

@@ -19,6 +19,21 @@ struct TemplateArguments {
     std::string key;
 };
 
+// The store lives in the coroutine's frame: it ends before the loop and the workers that it uses.
+boost::asio::awaitable<Result<TemplatePointer>> build_in(const config::Config& config,
+                                                         vm::TemplateRecipe recipe,
+                                                         ProgressSink progress,
+                                                         WorkerPool& workers) {
+    vm::TemplateStore store(config.cache_directory(), vm::QemuHost::detect(), workers);
+    co_return co_await store.open_or_build(std::move(recipe), std::move(progress));
+}
+
+boost::asio::awaitable<Result<std::string>> remove_from(const config::Config& config,
+                                                        std::string key, WorkerPool& workers) {
+    vm::TemplateStore store(config.cache_directory(), vm::QemuHost::detect(), workers);
+    co_return co_await store.remove(std::move(key));
+}
+
 int build(const TemplateArguments& arguments) {
     auto config = arguments.flags.load();
     if (!config) return report(config.error());
@@ -29,10 +44,8 @@ int build(const TemplateArguments& arguments) {
         ProgressBar bar;
         bar.say("Accelerator: " + std::string(vm::to_string(setup->accelerator.kind)) + " (" +
                 setup->accelerator.reason + ")");
-        WorkerPool workers;
-        vm::TemplateStore store(config->cache_directory(), vm::QemuHost::detect(), workers);
-        built = run_task<TemplatePointer>([&](boost::asio::io_context&) {
-            return store.open_or_build(std::move(setup->recipe), bar.sink());
+        built = run_task<TemplatePointer>([&](WorkerPool& workers) {
+            return build_in(*config, std::move(setup->recipe), bar.sink(), workers);
         });
     }
     if (!built) return report(built.error().in("building the template"));
@@ -70,10 +83,8 @@ int list(const TemplateArguments& arguments) {
 int remove(const TemplateArguments& arguments) {
     auto config = arguments.flags.load();
     if (!config) return report(config.error());
-    WorkerPool workers;
-    vm::TemplateStore store(config->cache_directory(), vm::QemuHost::detect(), workers);
     const auto removed = run_task<std::string>(
-        [&](boost::asio::io_context&) { return store.remove(arguments.key); });
+        [&](WorkerPool& workers) { return remove_from(*config, arguments.key, workers); });
     if (!removed) return report(removed.error());
     std::printf("removed %s\n", removed->c_str());
     return exit_success;

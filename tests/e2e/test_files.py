@@ -42,23 +42,24 @@ def test_absolute_paths_and_folders_work(gateway, sandbox):
     assert "b.txt" in listing.text
 
 
-def test_a_large_file_does_not_grow_the_gateway(gateway, sandbox):
+def test_a_gibibyte_goes_in_and_out_and_does_not_grow_the_gateway(gateway, sandbox):
     before = resident_kib(gateway.process.pid)
-    size = 256 * MEBIBYTE
+    sent, received = hashlib.sha256(), hashlib.sha256()
 
     def chunks():
-        for _ in range(256):
-            yield bytes(MEBIBYTE)
+        for number in range(1024):
+            chunk = number.to_bytes(4, "little") * (MEBIBYTE // 4)
+            sent.update(chunk)
+            yield chunk
 
-    put = gateway.request("PUT", f"/sandboxes/{sandbox}/files/large", data=chunks(), timeout=300)
+    path = f"/sandboxes/{sandbox}/files/large"
+    put = gateway.request("PUT", path, data=chunks(), timeout=600)
     assert put.status_code == 201, put.text
-    total = 0
-    with gateway.request(
-        "GET", f"/sandboxes/{sandbox}/files/large", stream=True, timeout=300
-    ) as response:
+    assert put.json()["size"] == 1024 * MEBIBYTE
+    with gateway.request("GET", path, stream=True, timeout=600) as response:
         for chunk in response.iter_content(MEBIBYTE):
-            total += len(chunk)
-    assert total == size
+            received.update(chunk)
+    assert received.digest() == sent.digest()
     assert resident_kib(gateway.process.pid) - before < 32 * 1024
 
 

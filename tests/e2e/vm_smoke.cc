@@ -165,8 +165,8 @@ int main(int argc, char** argv) {
     app.add_option("--hold", options.hold_s);
     CLI11_PARSE(app, argc, argv);
     int exit_code = 1;
-    WorkerPool workers;
     asio::io_context loop;
+    WorkerPool workers;  // joined before the loop dies
     asio::co_spawn(loop, smoke(options, workers),
                    [&exit_code, &loop](std::exception_ptr error, Result<void> result) {
                        if (error) {

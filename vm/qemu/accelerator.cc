@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -60,6 +61,19 @@ void keep_verdict(const fs::path& cache_folder, const std::string& key, bool wor
     }
 }
 
+// Why a guest's QEMU could not open the device; empty: it can. As root each runs under a user id of
+// its own with the device's group, so that the mode has to let that group in.
+std::string kvm_open_error() {
+    const auto device = open_file("/dev/kvm", O_RDWR);
+    if (!device) return device.error().cause + "; add this user to the group kvm";
+    struct stat status{};
+    if (::fstat(device->get(), &status) != 0) return "/dev/kvm cannot be examined";
+    const auto allows = [&](mode_t bits) { return (status.st_mode & bits) == bits; };
+    if (::geteuid() != 0 || allows(S_IRGRP | S_IWGRP) || allows(S_IROTH | S_IWOTH)) return {};
+    return "only root may open /dev/kvm, and guests do not run as root; "
+           "chgrp kvm /dev/kvm && chmod 0660 /dev/kvm lets them";
+}
+
 }  // namespace
 
 Result<AcceleratorWish> accelerator_wish_from(std::string_view name) {
@@ -74,10 +88,7 @@ AcceleratorFacts gather_accelerator_facts() {
     AcceleratorFacts facts;
     std::error_code error;
     facts.kvm_device_exists = fs::exists("/dev/kvm", error);
-    if (facts.kvm_device_exists) {
-        const auto device = open_file("/dev/kvm", O_RDWR);
-        if (!device) facts.kvm_open_error = device.error().cause;
-    }
+    if (facts.kvm_device_exists) facts.kvm_open_error = kvm_open_error();
     const auto cpuinfo = read_file("/proc/cpuinfo", 4 * limits::MiB);
     std::istringstream lines(cpuinfo ? *cpuinfo : "");
     for (std::string line; std::getline(lines, line);) {
@@ -105,7 +116,7 @@ std::optional<AcceleratorChoice> choose_by_facts(const AcceleratorFacts& facts) 
         return verdict(false, "/dev/kvm belongs to kvm_pvm, which needs special guest kernels");
     }
     if (!facts.kvm_open_error.empty()) {
-        return verdict(false, facts.kvm_open_error + "; add this user to the group kvm");
+        return verdict(false, facts.kvm_open_error);
     }
     return std::nullopt;
 }

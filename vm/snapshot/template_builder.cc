@@ -145,7 +145,8 @@ void on_boot_event(const std::weak_ptr<Attempt>& weak, const QmpEvent& event) {
     if (event.name == "SHUTDOWN" || event.name == "GUEST_PANICKED") {
         attempt->link.close(Error(ErrorCode::io, "the guest shut down instead of starting"));
     } else if (event.name == "STOP" && !attempt->stopping) {
-        attempt->link.close(Error(ErrorCode::io, "QEMU could not go on running the guest"));
+        attempt->link.close(
+            Error(ErrorCode::sandbox_gone, "QEMU could not go on running the guest"));
     }
 }
 
@@ -227,10 +228,12 @@ asio::awaitable<Result<BuiltTemplate>> build_template(TemplateBuild build, Worke
     auto ticker = std::make_shared<Ticker>(executor, build.progress);
     asio::co_spawn(executor, Ticker::run(ticker), log_failure);
     Error last;
-    for (int attempt = 1; attempt <= limits::template_build_attempts; ++attempt) {
+    const bool kvm = build.recipe.hardware.accelerator == AcceleratorKind::kvm;
+    const int attempts = kvm ? 1 : limits::template_build_attempts;
+    for (int attempt = 1; attempt <= attempts; ++attempt) {
         // A first attempt that hangs must not cost the patience that a slow host needs.
-        const auto timeout =
-            limits::template_boot_timeout * attempt / limits::template_build_attempts;
+        const auto timeout = kvm ? limits::template_boot_kvm_timeout
+                                 : limits::template_boot_timeout * attempt / attempts;
         auto built = co_await try_once(build, *files, ticker, timeout);
         if (built) {
             ticker->stop();

@@ -103,6 +103,9 @@ TEST_CASE("data that does not fit its kind makes the layer unknown, with the rea
                   "as long as");
     CHECK(parsed_layer("sunburst", Json::object()).kind == Kind::unknown);
     CHECK(parsed_layer("sunburst", Json::object()).error == "unknown kind");
+    const Layer nameless = parsed_layer("", Json::object());
+    CHECK(nameless.kind_name == "unknown");
+    CHECK(nameless.error == "the layer names no kind");
 }
 
 TEST_CASE("unknown keys are dropped, text is cleaned") {

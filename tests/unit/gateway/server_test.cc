@@ -239,6 +239,7 @@ TEST_CASE("the guard lets in by token, host and origin") {
     CHECK(status(get("/hello", "Authorization: e2b_0123456789abcdef\r\n")) == "401");
     CHECK(status(get("/hello", "X-API-KEY: e2b_0123456789abcdef\r\n")) == "200");
     CHECK(status(get("/hello", "X-Access-Token: e2b_0123456789abcdef\r\n")) == "200");
+    CHECK(status(get("/hello", "E2B-Traffic-Access-Token: e2b_0123456789abcdef\r\n")) == "200");
 
     const auto from = [&](const std::string& host, const std::string& origin) {
         std::string text = "GET /open HTTP/1.1\r\nHost: " + host + "\r\n";

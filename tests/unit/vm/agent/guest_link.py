@@ -342,10 +342,19 @@ class Kernel:
             "allow_stdin": False, "stop_on_error": False}, metadata)
         return self.collect(message_id, timeout)
 
-    def collect(self, message_id: str, timeout: float = 120) -> dict[str, Any]:
-        result: dict[str, Any] = {"reply": None, "text": "", "outputs": []}
-        deadline, idle = time.monotonic() + timeout, False
-        while not (idle and result["reply"]):
+    def begin(self, code: str, sign: str) -> tuple[str, dict[str, Any]]:
+        """Starts a cell and waits until it has printed `sign`: its id, and its results so far."""
+        message_id = self.send(SHELL, "execute_request", {"code": code})
+        return message_id, self.collect(message_id, until=sign)
+
+    def collect(self, message_id: str, timeout: float = 120, until: str | None = None,
+                so_far: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Reads on to the end of the cell, or to a text that it prints."""
+        result: dict[str, Any] = so_far or {"reply": None, "text": "", "outputs": [], "idle": False}
+        deadline = time.monotonic() + timeout
+        while not (result["idle"] and result["reply"]):
+            if until is not None and until in result["text"]:
+                break
             channel, message = self.receive(max(0.01, deadline - time.monotonic()))
             if message["parent_header"].get("msg_id") != message_id:
                 continue
@@ -355,7 +364,7 @@ class Kernel:
             elif kind == "stream":
                 result["text"] += content["text"]
             elif kind == "status":
-                idle = content["execution_state"] == "idle"
+                result["idle"] = content["execution_state"] == "idle"
             elif kind not in ("execute_input",):
                 result["outputs"].append(message)
         return result

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -98,10 +98,11 @@ def test_a_cell_runs_and_its_messages_come_back(agent: Agent, kernel: Kernel) ->
 
 
 def test_interrupt_ends_a_sleeping_cell(agent: Agent, kernel: Kernel) -> None:
-    message_id = kernel.send(SHELL, "execute_request", {"code": "import time; time.sleep(60)"})
-    time.sleep(0.5)
+    message_id, so_far = kernel.begin(
+        "import time; print('on', flush=True); time.sleep(60)", sign="on")
     agent.link.call("kernel.signal", {"kernel_id": "k", "signal": 2})
-    assert kernel.collect(message_id, 20)["reply"]["ename"] == "KeyboardInterrupt"
+    ended = kernel.collect(message_id, 20, so_far=so_far)
+    assert ended["reply"]["ename"] == "KeyboardInterrupt"
 
 
 def test_control_answers_while_a_flood_that_nobody_reads_paces_the_kernel(
@@ -109,10 +110,10 @@ def test_control_answers_while_a_flood_that_nobody_reads_paces_the_kernel(
 ) -> None:
     kernel.stream.paused = True
     kernel.send(SHELL, "execute_request", {"code": "while True: print('x' * 1000)"})
-    time.sleep(2)
     pid = agent.link.call("kernel.list")["kernels"][0]["pid"]
+    wait_until(lambda: kernel.stream.owed > 200_000, "the stream's window is full")
     before = _memory_kib(pid), _memory_kib(agent.process.pid)
-    time.sleep(2)
+    _wait_until_paced(pid)
     assert _memory_kib(pid) - before[0] < 20_000
     assert _memory_kib(agent.process.pid) - before[1] < 5_000
     agent.link.call("kernel.signal", {"kernel_id": "k", "signal": 2})
@@ -128,15 +129,19 @@ def test_control_answers_while_a_flood_that_nobody_reads_paces_the_kernel(
     raise AssertionError("control did not answer")
 
 
-def test_a_lost_connection_loses_no_line(agent: Agent, kernel: Kernel) -> None:
-    code = "import time\nfor i in range(200):\n    print(i, flush=True); time.sleep(0.01)"
-    message_id = kernel.send(SHELL, "execute_request", {"code": code})
-    for _ in range(3):
-        time.sleep(0.4)
+def test_a_lost_connection_loses_no_line(agent: Agent, kernel: Kernel, tmp_path: Path) -> None:
+    progress = tmp_path / "progress"
+    progress.write_text("0")
+    code = (f"import time\nfor i in range(200):\n    print(i, flush=True); time.sleep(0.01)\n"
+            f"    open({str(progress)!r}, 'r+').write(str(i))")
+    message_id, result = kernel.begin(code, sign="5\n")
+    for line in (30, 80, 130):
+        result = kernel.collect(message_id, until=f"\n{line}\n", so_far=result)
         agent.link.disconnect()
-        time.sleep(0.2)
+        wait_until(lambda line=line: int(progress.read_text() or 0) > line + 20,
+                   "the cell goes on while nobody is connected")
         agent.link.connect()
-    result = kernel.collect(message_id, 60)
+    result = kernel.collect(message_id, 60, so_far=result)
     assert result["text"] == "".join(f"{i}\n" for i in range(200))
 
 
@@ -157,13 +162,10 @@ def test_a_death_is_told_and_the_same_stream_serves_the_next_process(
 
 
 def test_restart_ends_a_kernel_that_does_not_listen(agent: Agent, kernel: Kernel) -> None:
-    kernel.send(SHELL, "execute_request", {
-        "code": "import signal, time; signal.pthread_sigmask(signal.SIG_BLOCK, [2, 15])\n"
-                "import ctypes; ctypes.PyDLL(None).sleep(60)"})
-    time.sleep(0.5)
-    begun = time.monotonic()
+    kernel.begin("import signal, time; signal.pthread_sigmask(signal.SIG_BLOCK, [2, 15])\n"
+                 "print('on', flush=True)\n"
+                 "import ctypes; ctypes.PyDLL(None).sleep(600)", sign="on")
     agent.link.call("kernel.restart", {"kernel_id": "k"}, timeout=300)
-    assert time.monotonic() - begun < 30
     assert kernel.execute("1+1")["reply"]["status"] == "ok"
 
 
@@ -239,6 +241,28 @@ def test_a_large_file_does_not_grow_the_agent(agent: Agent) -> None:
     assert hashlib.sha256(agent.link.read_file("large.bin")).digest() == (
         hashlib.sha256(piece * 128).digest())
     assert peak - before < 24_000
+
+
+def wait_until(holds: Callable[[], bool], what: str, timeout: float = 60) -> None:
+    deadline = time.monotonic() + timeout
+    while not holds():
+        assert time.monotonic() < deadline, f"not in {timeout} s: {what}"
+        time.sleep(0.02)
+
+
+def _wait_until_paced(pid: int) -> None:
+    """Until the process computes no more: it waits for somebody to read its output."""
+    def ticks() -> list[str]:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
+
+    last: list[list[str]] = [ticks()]
+
+    def rests() -> bool:
+        time.sleep(0.3)  # thirty of the kernel's clock ticks
+        before, last[0] = last[0], ticks()
+        return before == last[0]
+
+    wait_until(rests, "the flooding kernel is held back")
 
 
 def _memory_kib(pid: int) -> int:

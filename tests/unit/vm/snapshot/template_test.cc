@@ -65,8 +65,8 @@ TemplateManifest put_template(const fs::path& cache, const TemplateRecipe& recip
 
 struct Fixture {
     Folder cache;
-    WorkerPool workers;
     asio::io_context loop;
+    WorkerPool workers;  // joined before the loop dies
     TemplateRecipe recipe = make_recipe(cache.path / "image");
     TemplateStore store{cache.path, std::make_shared<QemuHost>(), workers};
 

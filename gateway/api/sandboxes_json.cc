@@ -6,7 +6,6 @@
 
 #include "base/ids.h"
 #include "base/limits.h"
-#include "base/limits_snap.h"
 
 namespace cellblock::gateway::api {
 namespace {

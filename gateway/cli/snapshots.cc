@@ -3,7 +3,6 @@
 #include <map>
 #include <set>
 
-#include "base/limits_snap.h"
 #include "base/limits.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/http_client.h"

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/ids.h"
-#include "base/limits_snap.h"
 #include "base/log.h"
 #include "base/spawn.h"
 #include "gateway/sandboxes/sandbox_manager.h"

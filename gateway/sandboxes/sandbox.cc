@@ -6,7 +6,6 @@
 #include <boost/asio/post.hpp>
 
 #include "base/ids.h"
-#include "base/limits_snap.h"
 #include "base/log.h"
 #include "base/spawn.h"
 

@@ -14,7 +14,6 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
-#include "base/limits_snap.h"
 #include "base/condition.h"
 #include "base/error.h"
 #include "base/metrics.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/limits_snap.h"
 #include "base/log.h"
 
 namespace cellblock::gateway {

@@ -4,8 +4,8 @@
     python3 tests/bench/snapshots.py [--sizes 20,200,1000] [--children 16]
 
 Prints figures and ratios; asserts nothing, because speed depends on the machine. The ratio is
-against an unisolated ipykernel on the same host that is started and runs the same cells again. Needs
-what tests/bench/sandboxes.py needs.
+against an unisolated ipykernel on the same host that is started and runs the same cells again.
+Needs what tests/bench/sandboxes.py needs.
 """
 
 import argparse

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/limits_snap.h"
 #include "base/bytes.h"
 #include "base/fd.h"
 #include "base/files.h"

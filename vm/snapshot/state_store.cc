@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <system_error>
 
-#include "base/limits_snap.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/ids.h"

@@ -32,11 +32,15 @@ void Execution::stop(StopReason reason) {
     if (listener) listener();
 }
 
-void Execution::abandon() {
+void Execution::discard() {
     abandoned_ = true;
     events_.clear();
     queued_bytes_ = 0;
     changed_.notify_all();
+}
+
+void Execution::abandon() {
+    discard();
     stop(StopReason::cancelled);
 }
 
@@ -45,14 +49,14 @@ void Execution::set_running() {
 }
 
 boost::asio::awaitable<void> Execution::deliver(OutputEvent event, std::size_t bytes) {
-    while (queued_bytes_ > limits::execution_queue_max_bytes && !abandoned_ &&
-           state_ != ExecutionState::finished) {
-        co_await changed_.wait();
-    }
     if (abandoned_ || state_ == ExecutionState::finished) co_return;
     events_.push_back(Queued{std::move(event), bytes});
     queued_bytes_ += bytes;
     changed_.notify_all();
+    while (queued_bytes_ > limits::execution_queue_max_bytes && !abandoned_ &&
+           state_ != ExecutionState::finished) {
+        co_await changed_.wait();
+    }
 }
 
 void Execution::finish(Finished finished) {

@@ -51,12 +51,15 @@ class Execution {
     boost::asio::awaitable<std::optional<OutputEvent>> next(Deadline deadline);
     // Asks for an end: a queued execution is dropped, a running one interrupted, then forced.
     void stop(StopReason reason);
-    // The consumer is gone: as stop(cancelled), and what still comes is thrown away.
+    // Nobody listens: what still comes is thrown away, and the cell goes on.
+    void discard();
+    // The consumer is gone: as discard(), and stop(cancelled).
     void abandon();
 
     // --- the Kernel's side ---
     void set_running();
-    // Waits while the queue is full.
+    // Queues the event, then waits while the queue is overfull: an event is never in a waiting
+    // coroutine's hands alone, so a copy of the kernel's stream taken at any moment has no gap.
     boost::asio::awaitable<void> deliver(OutputEvent event, std::size_t bytes);
     void finish(Finished finished);
     StopReason stop_reason() const { return stop_reason_; }

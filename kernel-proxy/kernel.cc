@@ -73,6 +73,7 @@ asio::awaitable<Result<void>> Kernel::start() {
     }
     if (!started) {
         state_ = KernelState::dead;
+        changed_.notify_all();
         co_return fail(started.error().in("starting a kernel"));
     }
     CB_CO_TRY_ASSIGN(pid, required_integer(*started, "pid"));
@@ -81,11 +82,9 @@ asio::awaitable<Result<void>> Kernel::start() {
 }
 
 void Kernel::adopt(std::int64_t running_pid) {
-    pid_ = running_pid;
-    open_stream();
-    state_ = KernelState::idle;
-    spawn(read_messages(), "kernel_reader");
-    spawn(run_queue(), "kernel_queue");
+    KernelImage image;
+    image.pid = running_pid;
+    adopt(image, nullptr);
 }
 
 void Kernel::open_stream() {
@@ -217,7 +216,7 @@ Channels::KernelSide Kernel::side_for_channels() {
 asio::awaitable<Result<void>> Kernel::send_from_client(const ClientMessage& message) {
     const auto self = shared_from_this();
     // Between two processes there is nobody to hear it.
-    while (state_ == KernelState::starting || state_ == KernelState::restarting) {
+    while (frozen_ || state_ == KernelState::starting || state_ == KernelState::restarting) {
         co_await changed_.wait();
     }
     if (state_ == KernelState::dead) co_return fail(ErrorCode::kernel_died, "the kernel is dead");

@@ -65,6 +65,17 @@ struct KernelDeath {
 // takes the news for a crash.
 enum class Announce { no, yes };
 
+// A kernel as it is at one moment, for a copy of its guest.
+struct KernelImage {
+    KernelSpec spec;
+    std::int64_t pid = 0;
+    KernelState state = KernelState::idle;
+    // The cell that the kernel was given, with an execution to which nobody listens. Null: none.
+    std::shared_ptr<RunningCell> running;
+
+    KernelImage() = default;
+};
+
 class Kernel : public std::enable_shared_from_this<Kernel> {
   public:
     // `link` outlives the kernel's life until close(). `on_unresponsive` may destroy the sandbox,
@@ -79,6 +90,16 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     // (`running_pid`).
     boost::asio::awaitable<Result<void>> start();
     void adopt(std::int64_t running_pid);
+    // Goes on where `image` was taken, in a copy of its guest. `stream`: the copy's kernel stream;
+    // null when it could not be copied, and then no cell is running there either.
+    void adopt(const KernelImage& image, vm::link::StreamPtr stream);
+    KernelImage image() const;
+    // Until it neither starts nor restarts nor ends a cell by force: an image of that would be of
+    // no use.
+    boost::asio::awaitable<void> wait_settled(Deadline deadline);
+    // The guest stands still: nothing is sent, no deadline passes, nothing is forced, until thaw().
+    void freeze();
+    void thaw();
 
     const KernelSpec& spec() const { return spec_; }
     KernelState state() const { return state_; }
@@ -110,7 +131,9 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
   private:
     boost::asio::awaitable<void> run_queue();
     void drop_stopped_from_queue();
+    void listen_for_stop(Execution& execution);
     boost::asio::awaitable<void> run(std::shared_ptr<Execution> execution);
+    boost::asio::awaitable<void> see_through(std::shared_ptr<RunningCell> cell);
     boost::asio::awaitable<bool> wait_done(RunningCell& cell, Deadline deadline);
     boost::asio::awaitable<void> end_by_force(RunningCell& cell, Outcome outcome, Error error);
     void end_running(Outcome outcome, Error error);
@@ -142,6 +165,8 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     vm::link::StreamPtr stream_;
     std::deque<std::shared_ptr<Execution>> queue_;
     std::shared_ptr<RunningCell> current_;
+    bool frozen_ = false;
+    Deadline frozen_at_;
     std::shared_ptr<Channels> channels_;
     Condition changed_;
 };

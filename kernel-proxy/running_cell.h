@@ -19,8 +19,24 @@ class RunningCell {
     RunningCell(std::shared_ptr<Execution> execution, std::string msg_id)
         : execution_(std::move(execution)), msg_id_(std::move(msg_id)) {}
 
+    // The same cell in a copy of its kernel, under an execution of its own.
+    RunningCell(const RunningCell& original, std::shared_ptr<Execution> execution)
+        : RunningCell(original) {
+        execution_ = std::move(execution);
+        stopping_ = false;
+    }
+
     Execution& execution() { return *execution_; }
+    const std::shared_ptr<Execution>& execution_pointer() const { return execution_; }
     const std::string& msg_id() const { return msg_id_; }
+
+    // The kernel has the whole request, and until when the cell may run.
+    void set_sent(Deadline deadline) {
+        sent_ = true;
+        deadline_ = deadline;
+    }
+    bool sent() const { return sent_; }
+    Deadline deadline() const { return deadline_; }
 
     void set_idle_seen() { idle_seen_ = true; }
     void set_reply(ExecuteReply reply) { reply_ = std::move(reply); }
@@ -70,6 +86,8 @@ class RunningCell {
   private:
     std::shared_ptr<Execution> execution_;
     std::string msg_id_;
+    bool sent_ = false;
+    Deadline deadline_;
     bool idle_seen_ = false;
     bool error_seen_ = false;
     bool stopping_ = false;

@@ -37,7 +37,7 @@ Result<std::string> guest_path(const Request& request) {
 
 asio::awaitable<Result<void>> get_file(Services& services, Request& request,
                                        ResponseWriter& writer) {
-    CB_CO_TRY_ASSIGN(sandbox, services.sandboxes.find(request.param("id")));
+    CB_CO_TRY_ASSIGN(sandbox, co_await services.sandboxes.awake(request.param("id")));
     CB_CO_TRY_ASSIGN(path, guest_path(request));
     CB_CO_TRY_ASSIGN(file, co_await open_guest_file(sandbox->link(), path));
     if (file.kind == GuestFileKind::directory) {
@@ -59,7 +59,7 @@ asio::awaitable<Result<void>> get_file(Services& services, Request& request,
 
 asio::awaitable<Result<void>> put_file(Services& services, Request& request,
                                        ResponseWriter& writer) {
-    CB_CO_TRY_ASSIGN(sandbox, services.sandboxes.find(request.param("id")));
+    CB_CO_TRY_ASSIGN(sandbox, co_await services.sandboxes.awake(request.param("id")));
     CB_CO_TRY_ASSIGN(path, guest_path(request));
     const vm::link::StreamPtr stream = create_guest_file(sandbox->link(), path);
     while (true) {

@@ -67,11 +67,6 @@ Result<void> check_environment(const std::map<std::string, std::string>& environ
 
 // Asked for, and not to be had here: better said than silently left out.
 Result<void> refuse_unsupported(const Json& body) {
-    CB_TRY_ASSIGN(auto_pause, optional_boolean(body, "autoPause"));
-    if (auto_pause.value_or(false)) {
-        return fail(ErrorCode::not_supported, "sandboxes cannot be paused automatically",
-                    "leave out 'autoPause'");
-    }
     const auto present = [&body](const char* field) {
         const auto at = body.find(field);
         return at != body.end() && !at->is_null() && !at->empty();
@@ -147,6 +142,12 @@ Result<NewSandbox> new_sandbox_from(const Json& body) {
     CB_TRY_ASSIGN(environment, string_map(body, "envVars", limits::environment_variables_max));
     CB_TRY(check_environment(environment));
     CB_TRY_ASSIGN(metadata, string_map(body, "metadata", limits::sandbox_metadata_max));
+    CB_TRY_ASSIGN(auto_pause, optional_boolean(body, "autoPause"));
+    CB_TRY_ASSIGN(on_timeout, optional_string(body, "on_timeout"));
+    if (on_timeout && *on_timeout != "pause" && *on_timeout != "kill") {
+        return bad("field 'on_timeout' must be 'pause' or 'kill'");
+    }
+    wanted.pause_on_timeout = on_timeout ? *on_timeout == "pause" : auto_pause.value_or(false);
     wanted.template_id = std::move(template_id);
     wanted.timeout = timeout;
     if (memory) wanted.memory_limit_bytes = static_cast<std::size_t>(*memory) * limits::MiB;
@@ -169,6 +170,47 @@ Result<std::optional<seconds>> refresh_from(const Json& body) {
     return seconds_field(body, "duration", seconds(3600));
 }
 
+Result<ForkRequest> fork_request_from(const Json& body) {
+    if (!body.is_object()) return bad("the body must be a JSON object");
+    ForkRequest wanted;
+    CB_TRY_ASSIGN(count, optional_integer(body, "count"));
+    constexpr auto most = static_cast<std::int64_t>(limits::fork_children_max);
+    if (count && (*count < 1 || *count > most)) {
+        return bad("field 'count' must be between 1 and " + std::to_string(most));
+    }
+    CB_TRY_ASSIGN(timeout, seconds_field(body, "timeout", limits::sandbox_timeout_max));
+    wanted.count = static_cast<std::size_t>(count.value_or(1));
+    wanted.timeout = timeout;
+    return wanted;
+}
+
+Result<void> check_keeps_memory(const Json& body) {
+    if (!body.is_object()) return bad("the body must be a JSON object");
+    CB_TRY_ASSIGN(memory, optional_boolean(body, "memory"));
+    if (memory.value_or(true)) return {};
+    return fail(ErrorCode::not_supported, "a sandbox cannot be kept without its memory",
+                "leave out 'memory'");
+}
+
+Result<std::string> snapshot_name_from(const Json& body) {
+    if (!body.is_object()) return bad("the body must be a JSON object");
+    CB_TRY_ASSIGN(name, optional_string(body, "name"));
+    if (name && name->size() > limits::snapshot_name_max_bytes) {
+        return bad("field 'name' has more than " + std::to_string(limits::snapshot_name_max_bytes) +
+                   " bytes");
+    }
+    // A template's name is never taken over by a snapshot.
+    if (name && (*name == "default" || name->starts_with("code-interpreter"))) {
+        return bad("a snapshot cannot have the name of a template");
+    }
+    return name.value_or("");
+}
+
+Result<std::string> restore_target_from(const Json& body) {
+    if (!body.is_object()) return bad("the body must be a JSON object");
+    return required_string(body, "snapshot");
+}
+
 Json sandbox_json(const SandboxView& sandbox) {
     Json json = with_common(sandbox);
     json["envdAccessToken"] = sandbox.access_token;
@@ -184,7 +226,7 @@ Json listed_sandbox_json(const SandboxView& sandbox) {
     json["cpuCount"] = cpu_count;
     json["memoryMB"] = sandbox.memory_mib;
     json["diskSizeMB"] = limits::guest_disk_max_bytes / limits::MiB;
-    json["state"] = "running";
+    json["state"] = sandbox.state;
     json["metadata"] = sandbox.metadata;
     return json;
 }
@@ -194,7 +236,26 @@ Json sandbox_detail_json(const SandboxView& sandbox) {
     json["domain"] = nullptr;
     json["envdAccessToken"] = sandbox.access_token;
     json["allowInternetAccess"] = false;
-    json["lifecycle"] = {{"autoResume", false}, {"onTimeout", "kill"}};
+    // Any request to a paused sandbox resumes it.
+    json["lifecycle"] = {{"autoResume", true},
+                         {"onTimeout", sandbox.pauses_on_timeout ? "pause" : "kill"}};
+    if (!sandbox.snapshot_id.empty()) json["snapshotID"] = sandbox.snapshot_id;
+    return json;
+}
+
+Json new_snapshot_json(const SnapshotView& snapshot) {
+    Json names = Json::array();
+    if (!snapshot.name.empty()) names.push_back(snapshot.name);
+    return {{"snapshotID", snapshot.id}, {"names", std::move(names)}};
+}
+
+Json snapshot_json(const SnapshotView& snapshot) {
+    Json json = new_snapshot_json(snapshot);
+    json["sandboxID"] = snapshot.sandbox_id;
+    json["parentID"] = snapshot.parent_id.empty() ? Json() : Json(snapshot.parent_id);
+    json["createdAt"] = iso8601(snapshot.created_at);
+    json["memoryBytes"] = snapshot.memory_bytes;
+    json["diskBytes"] = snapshot.disk_bytes;
     return json;
 }
 
@@ -207,11 +268,12 @@ Result<ListQuery> list_query_from(const http::Query& query) {
             list.metadata[key] = value;
         }
     }
-    const auto states = query.all("state");
-    if (!states.empty()) {
-        list.running = false;
-        for (const std::string& value : states) {
-            if (("," + value + ",").find(",running,") != std::string::npos) list.running = true;
+    // Given once with commas, or several times.
+    for (const std::string& value : query.all("state")) {
+        for (std::size_t at = 0; at <= value.size();) {
+            const std::size_t comma = std::min(value.find(',', at), value.size());
+            list.states.push_back(value.substr(at, comma - at));
+            at = comma + 1;
         }
     }
     if (const auto order = query.get("order")) {
@@ -240,10 +302,13 @@ Result<ListQuery> list_query_from(const http::Query& query) {
 
 ListPage select_page(std::vector<SandboxView> all, const ListQuery& query) {
     ListPage page;
-    if (!query.running) return page;
     const bool newest = query.order == ListOrder::newest_first;
     const auto position = [](const SandboxView& s) { return std::pair(started_ns(s), s.id); };
     std::erase_if(all, [&](const SandboxView& sandbox) {
+        const auto& states = query.states;
+        if (!states.empty() &&
+            std::find(states.begin(), states.end(), sandbox.state) == states.end())
+            return true;
         if (query.template_id && sandbox.template_id != *query.template_id) return true;
         if (query.started_after_ns && started_ns(sandbox) <= *query.started_after_ns) return true;
         for (const auto& [key, value] : query.metadata) {
@@ -261,6 +326,38 @@ ListPage select_page(std::vector<SandboxView> all, const ListQuery& query) {
         page.next_token = std::to_string(started_ns(all.back())) + "-" + all.back().id;
     }
     page.items = std::move(all);
+    return page;
+}
+
+Result<SnapshotQuery> snapshot_query_from(const http::Query& query) {
+    SnapshotQuery wanted;
+    wanted.sandbox_id = query.get("sandboxID");
+    wanted.name = query.get("name");
+    if (const auto limit = query.get("limit")) {
+        const auto value = integer(*limit);
+        if (!value || *value < 1 || *value > 100) return bad("query 'limit' must be 1 to 100");
+        wanted.limit = static_cast<std::size_t>(*value);
+    }
+    if (const auto token = query.get("nextToken")) wanted.after = *token;
+    return wanted;
+}
+
+SnapshotPage select_page(std::vector<SnapshotView> oldest_first, const SnapshotQuery& query) {
+    SnapshotPage page;
+    bool begun = query.after.empty();
+    for (auto at = oldest_first.rbegin(); at != oldest_first.rend(); ++at) {
+        if (!begun) {
+            begun = at->id == query.after;
+            continue;
+        }
+        if (query.sandbox_id && at->sandbox_id != *query.sandbox_id) continue;
+        if (query.name && at->name != *query.name) continue;
+        if (page.items.size() == query.limit) {
+            page.next_token = page.items.back().id;
+            break;
+        }
+        page.items.push_back(std::move(*at));
+    }
     return page;
 }
 

@@ -35,6 +35,7 @@ struct Services {
 void add_execute_routes(http::Router& router, Services& services);
 void add_context_routes(http::Router& router, Services& services);
 void add_sandbox_routes(http::Router& router, Services& services);
+void add_sandbox_state_routes(http::Router& router, Services& services);
 void add_file_routes(http::Router& router, Services& services);
 void add_artifact_routes(http::Router& router, Services& services);
 

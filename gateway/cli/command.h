@@ -31,6 +31,8 @@ void add_doctor(CLI::App& app, Run& run);
 void add_image(CLI::App& app, Run& run);
 void add_template(CLI::App& app, Run& run);
 void add_ps(CLI::App& app, Run& run);
+void add_sandbox_states(CLI::App& app, Run& run);
+void add_snapshots(CLI::App& app, Run& run);
 
 // --config and a flag for each key of the configuration that is named (all, when empty).
 class ConfigFlags {

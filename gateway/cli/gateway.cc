@@ -86,8 +86,10 @@ jupyter::Settings Gateway::jupyter_settings() const {
 }
 
 Result<void> Gateway::make_server() {
+    SandboxManagerOptions sandboxes(machines_->pool(), machines_->restorer(), workers_,
+                                    config_.state_directory());
     sandboxes_ =
-        std::make_unique<SandboxManager>(loop_.get_executor(), machines_->pool(), metrics_);
+        std::make_unique<SandboxManager>(loop_.get_executor(), std::move(sandboxes), metrics_);
     SandboxSpec defaults;
     defaults.memory_limit_bytes =
         static_cast<std::size_t>(config_.sandbox_memory_mib) * limits::MiB;
@@ -105,6 +107,7 @@ Result<void> Gateway::make_server() {
     api::add_execute_routes(router, *services_);
     api::add_context_routes(router, *services_);
     api::add_sandbox_routes(router, *services_);
+    api::add_sandbox_state_routes(router, *services_);
     api::add_file_routes(router, *services_);
     api::add_artifact_routes(router, *services_);
     jupyter_ =
@@ -132,6 +135,7 @@ asio::awaitable<void> Gateway::bring_up() {
     // early wait in the listening socket's queue.
     auto started = make_server();
     if (started) started = co_await machines_->start();
+    if (started) started = co_await sandboxes_->open();
     if (!started) {
         log::error("start_failed", {{"error", started.error().text()}});
         exit_code_ = report(started.error());

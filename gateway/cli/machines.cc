@@ -72,6 +72,13 @@ asio::awaitable<Result<void>> Machines::prepare() {
     co_return Result<void>();
 }
 
+vm::MachineRestorer Machines::restorer() {
+    return [this](vm::RestoreRequest request) {
+        return vm::QemuMachine::restore(host_, template_->clone_source(), run_folder_, workers_,
+                                        std::move(request));
+    };
+}
+
 bool Machines::shows_broken_kvm(const Error& error) const {
     if (setup_.accelerator.kind != vm::AcceleratorKind::kvm || config_.accelerator != "auto") {
         return false;

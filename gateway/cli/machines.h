@@ -35,6 +35,8 @@ class Machines {
 
     // Hands out machines only after start().
     vm::Pool& pool() { return pool_; }
+    // Starts machines from states of the template's machines. Must not outlive this object.
+    vm::MachineRestorer restorer();
     // For GET /version: accelerator and why, isolation tier, image, template, pool.
     Json describe() const;
     // The pool's numbers as gauges.

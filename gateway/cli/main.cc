@@ -27,6 +27,8 @@ int main(int argc, char** argv) {
     cli::add_serve(app, run);
     cli::add_exec(app, run);
     cli::add_ps(app, run);
+    cli::add_sandbox_states(app, run);
+    cli::add_snapshots(app, run);
     cli::add_doctor(app, run);
     cli::add_image(app, run);
     cli::add_template(app, run);

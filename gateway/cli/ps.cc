@@ -1,10 +1,10 @@
-// `cellblock ps`: the sandboxes of the running gateway.
-#include <algorithm>
+// `cellblock ps`: the sandboxes of the running gateway, paused ones too.
 #include <cstdio>
 
 #include "base/limits.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/http_client.h"
+#include "gateway/cli/table.h"
 #include "gateway/http/uri.h"
 
 namespace cellblock::gateway::cli {
@@ -37,7 +37,7 @@ std::string text_of(const Json& sandbox, const char* field) {
     return value.is_null() ? std::string() : value.dump();
 }
 
-void print_table(const Json& sandboxes) {
+void print_sandboxes(const Json& sandboxes) {
     const std::vector<std::pair<const char*, const char*>> columns = {
         {"SANDBOX", "sandboxID"}, {"TEMPLATE", "templateID"}, {"STATE", "state"},
         {"STARTED", "startedAt"}, {"ENDS", "endAt"},          {"MEMORY_MIB", "memoryMB"},
@@ -49,18 +49,7 @@ void print_table(const Json& sandboxes) {
         for (const auto& [title, field] : columns) row.push_back(text_of(sandbox, field));
         rows.push_back(std::move(row));
     }
-    std::vector<std::size_t> widths(columns.size());
-    for (const auto& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    for (const auto& row : rows) {
-        std::string line;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            line += row[i];
-            if (i + 1 < row.size()) line += std::string(widths[i] - row[i].size() + 2, ' ');
-        }
-        std::printf("%s\n", line.c_str());
-    }
+    print_table(rows);
 }
 
 int ps(const PsArguments& arguments) {
@@ -73,9 +62,9 @@ int ps(const PsArguments& arguments) {
     if (arguments.json) {
         std::printf("%s\n", dump_ascii(*sandboxes).c_str());
     } else if (sandboxes->empty()) {
-        std::printf("No sandboxes are running.\n");
+        std::printf("There are no sandboxes.\n");
     } else {
-        print_table(*sandboxes);
+        print_sandboxes(*sandboxes);
     }
     return exit_success;
 }

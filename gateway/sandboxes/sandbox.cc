@@ -1,5 +1,6 @@
 #include "gateway/sandboxes/sandbox.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -7,7 +8,6 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/spawn.h"
-#include "kernel-proxy/guest_events.h"
 
 namespace cellblock::gateway {
 
@@ -39,7 +39,57 @@ Sandbox::Sandbox(asio::any_io_executor executor, std::string id, SandboxSpec spe
       ends_at_(started_at_ + spec_.timeout),
       changed_(executor) {}
 
+Sandbox::Sandbox(asio::any_io_executor executor, std::string id, SandboxImage image,
+                 WallTime started_at)
+    : executor_(executor),
+      id_(std::move(id)),
+      spec_(std::move(image.spec)),
+      link_(std::make_shared<vm::link::Link>(executor, vm::link::Role::host,
+                                             vm::link::LinkOptions())),
+      cold_contexts_(std::move(image.contexts)),
+      started_at_(started_at),
+      ends_at_(std::chrono::system_clock::now() + spec_.timeout),
+      changed_(executor) {
+    link_->close(Error(ErrorCode::sandbox_gone, "the sandbox is paused"));
+}
+
 Sandbox::~Sandbox() = default;
+
+vm::ClaimRequest claim_for(const std::string& id, const SandboxSpec& spec,
+                           ClaimEnvironment environment) {
+    vm::ClaimRequest claim;
+    claim.hostname = "cellblock-" + id.substr(0, 8);
+    claim.memory_limit_bytes = spec.memory_limit_bytes;
+    if (environment == ClaimEnvironment::set) claim.environment = spec.environment;
+    return claim;
+}
+
+std::string_view to_string(SandboxState state) {
+    switch (state) {
+        case SandboxState::running:
+            return "running";
+        case SandboxState::paused:
+            return "paused";
+        case SandboxState::gone:
+            return "gone";
+    }
+    return "unknown";
+}
+
+SandboxState Sandbox::state() const {
+    if (gone_) return SandboxState::gone;
+    return machine_ ? SandboxState::running : SandboxState::paused;
+}
+
+std::shared_ptr<Sandbox> Sandbox::lease() {
+    ++leases_;
+    return std::shared_ptr<Sandbox>(this, [self = shared_from_this()](Sandbox*) {
+        --self->leases_;
+        // A timeout that pauses counts from the last use.
+        if (self->spec_.on_timeout == OnTimeout::pause) self->extend_timeout(self->spec_.timeout);
+        self->changed_.notify_all();
+    });
+}
 
 Result<void> Sandbox::open() {
     listen_to_guest();
@@ -53,37 +103,45 @@ Result<void> Sandbox::open() {
         return fail(ErrorCode::internal, "the template brought no running kernel",
                     "rebuild it: cellblock template rm, then cellblock template build");
     }
-    spawn_logged(executor_, watch_deadline(), "sandbox_deadline", shared_from_this());
+    start_watch();
     return {};
 }
 
+void Sandbox::start_watch() {
+    if (std::exchange(watching_, true)) return;
+    spawn_logged(executor_, watch_deadline(), "sandbox_deadline", shared_from_this());
+}
+
 void Sandbox::listen_to_guest() {
-    kernel_proxy::GuestEventHandlers handlers;
     const std::weak_ptr<Sandbox> weak = weak_from_this();
-    handlers.on_kernel_died = [weak](const std::string& guest_id,
-                                     const kernel_proxy::KernelDeath& death) {
+    guest_handlers_.on_kernel_died = [weak](const std::string& guest_id,
+                                            const kernel_proxy::KernelDeath& death) {
         const auto self = weak.lock();
         if (!self) return;
         for (const ContextPointer& context : self->contexts_) {
             if (context->kernel->spec().guest_id == guest_id) context->kernel->on_died(death);
         }
     };
-    machine_->on_stream([executor = executor_, handlers](vm::link::StreamPtr stream) {
-        if (stream->kind() != vm::link::StreamKind::events) {
-            stream->reset(Error(ErrorCode::not_supported, "the host offers no such stream"));
-            return;
-        }
-        spawn_logged(executor, kernel_proxy::read_guest_events(stream, handlers), "guest_events",
-                     nullptr);
+    machine_->on_stream([weak](vm::link::StreamPtr stream) {
+        if (const auto self = weak.lock()) self->accept_stream(std::move(stream));
     });
-    machine_->on_exit([weak](const vm::ExitInfo& exit) {
+    machine_->on_exit([weak, which = machine_.get()](const vm::ExitInfo& exit) {
         const auto self = weak.lock();
-        if (!self || self->gone()) return;
+        if (!self || self->gone() || self->machine_.get() != which) return;  // paused, replaced
         const Error reason(ErrorCode::sandbox_gone, "the sandbox's microVM ended: " + exit.text,
                            "make a new sandbox; what was in this one is lost");
         self->close(reason);
         self->say_gone(reason);
     });
+}
+
+void Sandbox::accept_stream(vm::link::StreamPtr stream) {
+    if (stream->kind() != vm::link::StreamKind::events) {
+        stream->reset(Error(ErrorCode::not_supported, "the host offers no such stream"));
+        return;
+    }
+    spawn_logged(executor_, kernel_proxy::read_guest_events(std::move(stream), guest_handlers_),
+                 "guest_events", nullptr);
 }
 
 ContextPointer Sandbox::add_context(ContextSpec spec, std::string guest_id) {
@@ -93,9 +151,13 @@ ContextPointer Sandbox::add_context(ContextSpec spec, std::string guest_id) {
     kernel.name = kernel_name(spec.language).value_or("python3");
     kernel.working_directory = std::move(spec.working_directory);
     kernel.environment = spec_.environment;
+    return add_kernel(std::move(spec.language), std::move(kernel));
+}
+
+ContextPointer Sandbox::add_kernel(std::string language, KernelSpec kernel) {
     const std::weak_ptr<Sandbox> weak = weak_from_this();
     auto context = std::make_shared<Context>();
-    context->language = std::move(spec.language);
+    context->language = std::move(language);
     context->kernel = std::make_shared<Kernel>(
         executor_, machine_->link(), std::move(kernel), [weak](const Error& error) {
             const auto self = weak.lock();
@@ -139,6 +201,10 @@ std::size_t Sandbox::executions() const {
 Result<ContextPointer> Sandbox::find_context(const std::string& id) const {
     for (const ContextPointer& context : contexts_) {
         if (context->id() == id) return context;
+    }
+    for (const ContextPointer& context : contexts_) {
+        const auto& former = context->former_ids;
+        if (std::find(former.begin(), former.end(), id) != former.end()) return context;
     }
     return fail(ErrorCode::not_found, "Context " + id + " not found");
 }
@@ -200,7 +266,20 @@ void Sandbox::extend_timeout(std::chrono::seconds timeout) {
 
 asio::awaitable<void> Sandbox::watch_deadline() {
     while (!gone()) {
+        if (!machine_) {
+            co_await changed_.wait();
+            continue;
+        }
         const auto left = ends_at_ - std::chrono::system_clock::now();
+        if (left <= left.zero() && spec_.on_timeout == OnTimeout::pause && on_idle_) {
+            if (leases_ > 0 || changing_) {
+                co_await changed_.wait();
+                continue;
+            }
+            set_timeout(limits::pause_retry_interval);  // should pausing fail
+            on_idle_();
+            continue;
+        }
         if (left <= left.zero()) {
             co_await kill(Error(ErrorCode::sandbox_gone, "the sandbox reached its timeout",
                                 "give it a longer timeout, or extend it while you use it"));
@@ -212,11 +291,16 @@ asio::awaitable<void> Sandbox::watch_deadline() {
     }
 }
 
+void Sandbox::close_contexts(Outcome outcome, const Error& reason) {
+    for (const ContextPointer& context : std::exchange(contexts_, {})) {
+        context->kernel->close(outcome, reason);
+    }
+}
+
 void Sandbox::close(const Error& reason) {
     gone_ = true;
-    for (const ContextPointer& context : std::exchange(contexts_, {})) {
-        context->kernel->close(Outcome::sandbox_gone, reason);
-    }
+    close_contexts(Outcome::sandbox_gone, reason);
+    if (link_) link_->close(reason);
     changed_.notify_all();
 }
 
@@ -228,7 +312,7 @@ asio::awaitable<void> Sandbox::kill(Error reason) {
     const auto self = shared_from_this();
     if (!gone()) close(reason);
     say_gone(reason);  // before the wait: who asks meanwhile is told the reason
-    co_await machine_->kill(reason.cause);
+    if (machine_) co_await machine_->kill(reason.cause);
 }
 
 }  // namespace cellblock::gateway

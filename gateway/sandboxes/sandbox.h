@@ -19,28 +19,19 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/error.h"
+#include "gateway/sandboxes/sandbox_image.h"
+#include "kernel-proxy/guest_events.h"
 #include "kernel-proxy/kernel.h"
 #include "vm/machine/machine.h"
 
 namespace cellblock::gateway {
 
-// A sandbox that was made for one kernel goes with it.
-enum class Lifetime { of_its_own, of_its_kernel };
-
-struct SandboxSpec {
-    std::string template_id = "default";
-    std::size_t memory_limit_bytes = limits::sandbox_memory_default_bytes;
-    std::chrono::seconds timeout = limits::sandbox_timeout_default;
-    std::map<std::string, std::string> environment;
-    std::map<std::string, std::string> metadata;  // the caller's own labels
-    Lifetime lifetime = Lifetime::of_its_own;
-    SandboxSpec() = default;
-};
-
 // A kernel and how it is called outside. Language names as E2B writes them ("python").
 struct Context {
     std::string language;
     std::shared_ptr<kernel_proxy::Kernel> kernel;
+    // What it was called in the sandboxes that this one is a copy of.
+    std::vector<std::string> former_ids;
 
     const std::string& id() const { return kernel->spec().id; }
     const std::string& working_directory() const { return kernel->spec().working_directory; }
@@ -53,25 +44,53 @@ struct ContextSpec {
     ContextSpec() = default;
 };
 
+// What a machine is told when it becomes sandbox `id`. leave: its kernels were a sandbox's already,
+// and have their environment with what their cells made of it.
+enum class ClaimEnvironment { set, leave };
+vm::ClaimRequest claim_for(const std::string& id, const SandboxSpec& spec,
+                           ClaimEnvironment environment);
+
+enum class SandboxState { running, paused, gone };
+std::string_view to_string(SandboxState state);
+
+// Under which ids the contexts of an image go on. own: the image's, in the same sandbox again.
+// fresh: new ones, because the original lives on; the old ones find them too.
+enum class ContextIds { own, fresh };
+
+// How a sandbox gets a machine for a state: of the image, or (null link) of what is on disk.
+using StartFromState = std::function<boost::asio::awaitable<Result<std::unique_ptr<vm::Machine>>>(
+    std::shared_ptr<vm::link::Link> link, vm::RestoredAs restored_as)>;
+
 class Sandbox : public std::enable_shared_from_this<Sandbox> {
   public:
     Sandbox(boost::asio::any_io_executor executor, std::string id, SandboxSpec spec,
             std::unique_ptr<vm::Machine> machine);
+    // One that an earlier gateway paused.
+    Sandbox(boost::asio::any_io_executor executor, std::string id, SandboxImage image,
+            WallTime started_at);
     ~Sandbox();
 
     // Takes over the kernel that the template brought. Once, before anything else.
     Result<void> open();
+    // Takes over what the image had, in a machine that was restored from it: contexts, and, where
+    // the link came with it, running cells, which go on. Instead of open().
+    Result<void> open(const SandboxImage& image, ContextIds ids);
 
     const std::string& id() const { return id_; }
     const SandboxSpec& spec() const { return spec_; }
     WallTime started_at() const { return started_at_; }
     WallTime ends_at() const { return ends_at_; }
     bool gone() const { return gone_; }
+    SandboxState state() const;
     // Running and queued, over all contexts.
     std::size_t executions() const;
-    // Both stay valid while the sandbox object lives; once gone, their operations fail.
-    vm::Machine& machine() { return *machine_; }
-    vm::link::Link& link() { return machine_->link(); }
+    // Null while the sandbox is paused.
+    const vm::Machine* machine() const { return machine_.get(); }
+    // Valid until the next co_await. While paused its operations wait, or fail; once gone they
+    // fail.
+    vm::link::Link& link() { return machine_ ? machine_->link() : *link_; }
+    // While it is held the sandbox is in use: its timeout does not pause it.
+    std::shared_ptr<Sandbox> lease();
 
     // Contexts in the order in which they were made.
     const std::vector<ContextPointer>& contexts() const { return contexts_; }
@@ -81,6 +100,21 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     boost::asio::awaitable<Result<ContextPointer>> default_context(std::string language);
     boost::asio::awaitable<Result<void>> delete_context(const std::string& id);
 
+    // The sandbox as it is, for copies; it stands still for that long. Waits for kernels that are
+    // being started.
+    boost::asio::awaitable<Result<SandboxImage>> capture();
+    // Stands still, is given to `save`, and then costs nothing until resume(): running cells,
+    // clients that wait for them and queued cells wait too. When anything fails, a full disk say,
+    // it goes on as if nothing had been. `conflict` when it is paused already.
+    using Save = std::function<boost::asio::awaitable<Result<void>>(const SandboxImage&)>;
+    boost::asio::awaitable<Result<void>> pause(Save save);
+    // As it was, with another machine. No effect when it runs. After an error it is still paused.
+    boost::asio::awaitable<Result<void>> resume(StartFromState start);
+    // Becomes what `image` was: running cells end as `restarted`. After an error it is as before.
+    boost::asio::awaitable<Result<void>> restore(SandboxImage image, ContextIds ids,
+                                                 StartFromState start);
+    void set_snapshot(std::string id) { spec_.snapshot_id = std::move(id); }
+
     // From now on: the sandbox ends `timeout` from now. extend_timeout never shortens.
     void set_timeout(std::chrono::seconds timeout);
     void extend_timeout(std::chrono::seconds timeout);
@@ -89,10 +123,25 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     boost::asio::awaitable<void> kill(Error reason);
     // Called once, when the sandbox has gone for whatever reason (its VM may end by itself).
     void on_gone(std::function<void(const Error&)> listener) { on_gone_ = std::move(listener); }
+    // Called when the timeout has come and its spec says to pause; nobody uses it then.
+    void on_idle(std::function<void()> listener) { on_idle_ = std::move(listener); }
 
   private:
     ContextPointer add_context(ContextSpec spec, std::string guest_id);
     boost::asio::awaitable<void> let_go_of(std::string context_id);
+    ContextPointer add_kernel(std::string language, kernel_proxy::KernelSpec kernel);
+    void add_contexts(const std::vector<ContextImage>& images, ContextIds ids);
+    void accept_stream(vm::link::StreamPtr stream);
+    SandboxImage image() const;  // without the machine's state
+    // One change of state at a time.
+    class Change;
+    boost::asio::awaitable<void> wait_for_turn();
+    boost::asio::awaitable<void> wait_settled();
+    void forget_running(const Error& reason);
+    boost::asio::awaitable<Result<std::unique_ptr<vm::Machine>>> start_claimed(
+        StartFromState start);
+    void close_contexts(kernel_proxy::Outcome outcome, const Error& reason);
+    void start_watch();
     boost::asio::awaitable<void> watch_deadline();
     void listen_to_guest();
     void close(const Error& reason);
@@ -101,14 +150,21 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     boost::asio::any_io_executor executor_;
     std::string id_;
     SandboxSpec spec_;
-    std::unique_ptr<vm::Machine> machine_;
+    std::unique_ptr<vm::Machine> machine_;     // null: paused
+    std::shared_ptr<vm::link::Link> link_;     // while paused: the host's end, closed if lost
+    std::vector<ContextImage> cold_contexts_;  // while paused without the host's end
     bool gone_ = false;
+    bool changing_ = false;
+    bool watching_ = false;
+    std::size_t leases_ = 0;
     std::vector<ContextPointer> contexts_;
+    kernel_proxy::GuestEventHandlers guest_handlers_;
     std::string default_context_id_;
     bool creating_default_ = false;
     WallTime started_at_;
     WallTime ends_at_;
     std::function<void(const Error&)> on_gone_;
+    std::function<void()> on_idle_;
     Condition changed_;
 };
 

@@ -20,12 +20,19 @@ double seconds_since(steady_clock::time_point start) {
 
 }  // namespace
 
-SandboxManager::SandboxManager(asio::any_io_executor executor, vm::Pool& pool,
+SandboxManager::SandboxManager(asio::any_io_executor executor, SandboxManagerOptions options,
                                metrics::Registry& metrics)
     : executor_(executor),
-      pool_(pool),
+      options_(std::move(options)),
+      pool_(options_.pool),
+      restore_(options_.restore),
+      snapshots_(options_.workers, options_.folder / "snapshots"),
+      paused_(options_.workers, options_.folder / "paused"),
       running_gauge_(metrics.gauge("cellblock_sandboxes_running", "Sandboxes that run now")),
+      paused_gauge_(metrics.gauge("cellblock_sandboxes_paused", "Sandboxes that are on disk only")),
       created_counter_(metrics.counter("cellblock_sandboxes_created_total", "Sandboxes made")),
+      forked_counter_(
+          metrics.counter("cellblock_sandboxes_forked_total", "Sandboxes made by forking another")),
       failed_counter_(
           metrics.counter("cellblock_sandboxes_failed_total", "Sandboxes that could not be made")),
       start_seconds_(metrics.histogram("cellblock_sandbox_start_seconds",
@@ -34,12 +41,12 @@ SandboxManager::SandboxManager(asio::any_io_executor executor, vm::Pool& pool,
       changed_(executor) {}
 
 asio::awaitable<Result<SandboxPointer>> SandboxManager::create(SandboxSpec spec) {
+    if (const auto snapshot = find_snapshot(spec.template_id)) {
+        co_return co_await create_from(*snapshot, std::move(spec));
+    }
     const auto started = steady_clock::now();
     const std::string id = new_short_id();
-    vm::ClaimRequest claim;
-    claim.hostname = "cellblock-" + id.substr(0, 8);
-    claim.memory_limit_bytes = spec.memory_limit_bytes;
-    claim.environment = spec.environment;
+    vm::ClaimRequest claim = claim_for(id, spec, ClaimEnvironment::set);
     auto machine = co_await pool_.take(std::move(claim));
     if (!machine) {
         failed_counter_.Increment();
@@ -51,13 +58,28 @@ asio::awaitable<Result<SandboxPointer>> SandboxManager::create(SandboxSpec spec)
         co_await sandbox->kill(opened.error());
         co_return fail(opened.error().in("starting a sandbox"));
     }
-    sandboxes_[id] = sandbox;
-    sandbox->on_gone([this, id](const Error& reason) { forget(id, reason); });
+    enter(sandbox);
     created_counter_.Increment();
-    running_gauge_.Set(static_cast<double>(sandboxes_.size()));
     start_seconds_.Observe(seconds_since(started));
     log::info("sandbox_created", {{"sandbox_id", id}, {"seconds", seconds_since(started)}});
     co_return sandbox;
+}
+
+void SandboxManager::enter(SandboxPointer sandbox) {
+    const std::string id = sandbox->id();
+    sandbox->on_gone([this, id](const Error& reason) { forget(id, reason); });
+    sandbox->on_idle([this, id] { pause_soon(id); });
+    sandboxes_[id] = std::move(sandbox);
+    update_gauges();
+}
+
+void SandboxManager::update_gauges() {
+    const auto paused = std::count_if(sandboxes_.begin(), sandboxes_.end(), [](const auto& entry) {
+        return entry.second->state() == SandboxState::paused;
+    });
+    const auto all = static_cast<double>(sandboxes_.size());
+    paused_gauge_.Set(static_cast<double>(paused));
+    running_gauge_.Set(all - static_cast<double>(paused));
 }
 
 Result<SandboxPointer> SandboxManager::find(const std::string& id) const {
@@ -74,10 +96,10 @@ Result<SandboxPointer> SandboxManager::find(const std::string& id) const {
 }
 
 asio::awaitable<Result<SandboxPointer>> SandboxManager::resolve(std::optional<std::string> id) {
-    if (id) co_return find(*id);
-    auto sandbox = co_await default_sandbox();
-    if (sandbox) (*sandbox)->extend_timeout(limits::default_sandbox_idle_timeout);
-    co_return sandbox;
+    if (id) co_return co_await awake(std::move(*id));
+    CB_CO_TRY_ASSIGN(sandbox, co_await default_sandbox());
+    sandbox->extend_timeout(limits::default_sandbox_idle_timeout);
+    co_return co_await awake(sandbox->id());
 }
 
 asio::awaitable<Result<SandboxPointer>> SandboxManager::default_sandbox() {
@@ -118,14 +140,27 @@ asio::awaitable<Result<void>> SandboxManager::remove(const std::string& id) {
 asio::awaitable<void> SandboxManager::remove_all() {
     while (!sandboxes_.empty()) {
         // One after the other is quick enough: killing a VM takes milliseconds.
-        const std::string id = sandboxes_.begin()->first;
-        co_await remove(id);
+        const SandboxPointer sandbox = sandboxes_.begin()->second;
+        const bool running = sandbox->state() == SandboxState::running;
+        if (running && sandbox->spec().on_timeout == OnTimeout::pause)
+            (void)co_await pause(sandbox);
+        if (sandbox->state() == SandboxState::paused) {
+            sandboxes_.erase(sandbox->id());  // it stays on disk
+        } else {
+            co_await remove(sandbox->id());
+        }
     }
 }
 
 void SandboxManager::forget(const std::string& id, const Error& reason) {
     if (sandboxes_.erase(id) == 0) return;
-    running_gauge_.Set(static_cast<double>(sandboxes_.size()));
+    update_gauges();
+    if (paused_.find(id)) {
+        const auto work = [](SavedSandboxes* paused, std::string which) -> asio::awaitable<void> {
+            (void)co_await paused->remove(std::move(which));
+        };
+        spawn_logged(executor_, work(&paused_, id), "paused_remove", nullptr);
+    }
     gone_.push_back(Gone{id, reason});
     if (gone_.size() > limits::gone_sandboxes_remembered_max) gone_.pop_front();
     log::info("sandbox_ended", {{"sandbox_id", id}, {"reason", reason.cause}});

@@ -1,4 +1,4 @@
-// All sandboxes of this gateway: made from the pool, found by id, listed, ended.
+// All sandboxes of this gateway: made from the pool, found by id, listed, paused, copied, ended.
 //
 // Owner: `serve`. Loop thread only. A sandbox that goes by itself (timeout, VM death) leaves the
 // table at once; its id is remembered as "gone" for a while, so that a late request is told why
@@ -18,30 +18,75 @@
 #include "base/error.h"
 #include "base/metrics.h"
 #include "gateway/sandboxes/sandbox.h"
+#include "gateway/sandboxes/saved_sandboxes.h"
 #include "vm/pool/pool.h"
 
 namespace cellblock::gateway {
 
 using SandboxPointer = std::shared_ptr<Sandbox>;
 
+struct SandboxManagerOptions {
+    vm::Pool& pool;
+    vm::MachineRestorer restore;  // starts machines from states of the pool's machines
+    WorkerPool& workers;
+    std::filesystem::path folder;  // of the gateway's state: snapshots/ and paused/ are in it
+    std::chrono::seconds keep = limits::snapshot_retention_default;
+
+    SandboxManagerOptions(vm::Pool& pool_, vm::MachineRestorer restore_, WorkerPool& workers_,
+                          std::filesystem::path folder_)
+        : pool(pool_),
+          restore(std::move(restore_)),
+          workers(workers_),
+          folder(std::move(folder_)) {}
+};
+
+enum class Resumed { no, yes };
+
 class SandboxManager {
   public:
-    SandboxManager(boost::asio::any_io_executor executor, vm::Pool& pool,
+    SandboxManager(boost::asio::any_io_executor executor, SandboxManagerOptions options,
                    metrics::Registry& metrics);
 
-    // A running sandbox with a clean machine. On failure nothing is left behind.
+    // Finds snapshots and paused sandboxes again. Once, before anything else.
+    boost::asio::awaitable<Result<void>> open();
+
+    // A running sandbox with a clean machine, or, where its template is a snapshot, with what the
+    // snapshot holds. On failure nothing is left behind.
     boost::asio::awaitable<Result<SandboxPointer>> create(SandboxSpec spec);
+
+    // `count` copies of a running sandbox, each with variables, files, kernels and running cells of
+    // its own; the parent stands still only while it is copied. One result for each copy.
+    boost::asio::awaitable<Result<std::vector<Result<SandboxPointer>>>> fork(
+        SandboxPointer parent, std::size_t count, std::chrono::seconds timeout);
 
     // not_found for an id that never was; sandbox_gone with the reason for one that has ended.
     Result<SandboxPointer> find(const std::string& id) const;
-    // The one named, or the caller's default one, made when it does not exist.
+    // As find(), for work in it: resumed if it was paused, and not paused while the answer is held.
+    boost::asio::awaitable<Result<SandboxPointer>> awake(std::string id);
+    // The one named, or the caller's default one, made when it does not exist; awake().
     boost::asio::awaitable<Result<SandboxPointer>> resolve(std::optional<std::string> id);
     // Oldest first.
     std::vector<SandboxPointer> list() const;
 
     boost::asio::awaitable<Result<void>> remove(const std::string& id);
-    // At shutdown: every sandbox ends, all at once.
+    // At shutdown: every sandbox ends, or pauses, if that is what its timeout would do.
     boost::asio::awaitable<void> remove_all();
+
+    // `conflict` when it is paused already.
+    boost::asio::awaitable<Result<void>> pause(SandboxPointer sandbox);
+    // No effect when it runs. It then lives for at least `timeout` from now.
+    boost::asio::awaitable<Result<Resumed>> resume(SandboxPointer sandbox,
+                                                   std::chrono::seconds timeout);
+
+    boost::asio::awaitable<Result<SavedSandboxPointer>> snapshot(SandboxPointer sandbox,
+                                                                 std::string name);
+    // By id, or the newest of that name.
+    Result<SavedSandboxPointer> find_snapshot(const std::string& id_or_name) const;
+    const SavedSandboxes& snapshots() const { return snapshots_; }
+    boost::asio::awaitable<Result<void>> remove_snapshot(std::string id_or_name);
+    // In place: the same sandbox becomes what the snapshot holds, running cells end.
+    boost::asio::awaitable<Result<void>> restore(SandboxPointer sandbox,
+                                                 SavedSandboxPointer snapshot);
 
   private:
     struct Gone {
@@ -50,12 +95,34 @@ class SandboxManager {
     };
 
     boost::asio::awaitable<Result<SandboxPointer>> default_sandbox();
+    struct Brood;
+    boost::asio::awaitable<Result<SandboxPointer>> copy_of(const SandboxImage& image,
+                                                           std::chrono::seconds timeout);
+    boost::asio::awaitable<void> raise(std::shared_ptr<Brood> brood);
+    void enter(SandboxPointer sandbox);
+    void update_gauges();
+    boost::asio::awaitable<Result<SandboxPointer>> create_from(SavedSandboxPointer snapshot,
+                                                               SandboxSpec spec);
+    boost::asio::awaitable<Result<std::unique_ptr<vm::Machine>>> start_saved(
+        SavedSandboxes& where, SavedSandboxPointer saved, std::shared_ptr<vm::link::Link> link,
+        vm::RestoredAs restored_as);
+    StartFromState starter_of(SavedSandboxes& where, SavedSandboxPointer saved);
+    boost::asio::awaitable<Result<void>> save_paused(SandboxPointer sandbox,
+                                                     const SandboxImage& image);
+    void pause_soon(const std::string& id);
+    boost::asio::awaitable<Result<void>> remove_old();
     void forget(const std::string& id, const Error& reason);
 
     boost::asio::any_io_executor executor_;
+    const SandboxManagerOptions options_;
     vm::Pool& pool_;
+    vm::MachineRestorer restore_;
+    SavedSandboxes snapshots_;
+    SavedSandboxes paused_;
     metrics::Gauge& running_gauge_;
+    metrics::Gauge& paused_gauge_;
     metrics::Counter& created_counter_;
+    metrics::Counter& forked_counter_;
     metrics::Counter& failed_counter_;
     metrics::Histogram& start_seconds_;
     std::map<std::string, SandboxPointer> sandboxes_;

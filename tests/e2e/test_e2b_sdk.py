@@ -18,7 +18,8 @@ def remote(gateway, monkeypatch):
 def test_the_sdk_streams_output_and_reads_results(remote):
     seen = []
     run = remote.run_code(
-        "import os, pandas as pd\nprint(os.environ['GREETING'])\npd.DataFrame({'z': [1], 'a': [2]})",
+        "import os, pandas as pd\nprint(os.environ['GREETING'])\n"
+        "pd.DataFrame({'z': [1], 'a': [2]})",
         on_stdout=lambda message: seen.append(message.line),
     )
     assert "".join(seen).strip() == "hi"
@@ -65,3 +66,34 @@ def test_the_sdk_manages_the_sandbox(remote):
     assert Sandbox.connect(remote.sandbox_id).run_code("1 + 1").text == "2"
     assert remote.kill() is True
     assert remote.kill() is False
+
+
+def test_the_sdk_pauses_and_a_connection_resumes(remote):
+    context = remote.create_code_context()
+    remote.run_code("x = 'kept'", context=context)
+    assert remote.pause() is True
+    assert remote.pause() is False
+    again = Sandbox.connect(remote.sandbox_id)
+    assert again.run_code("x", context=context).text == "'kept'"
+
+
+def test_the_sdk_forks_and_the_copies_go_their_own_ways(remote):
+    context = remote.create_code_context()
+    remote.run_code("x = 1", context=context)
+    left, right = remote.fork(count=2, timeout=120)
+    assert left.run_code("x += 1; x", context=context).text == "2"
+    assert right.run_code("x += 10; x", context=context).text == "11"
+    assert remote.run_code("x", context=context).text == "1"
+    assert left.kill() and right.kill()
+
+
+def test_the_sdk_makes_uses_lists_and_deletes_snapshots(remote):
+    remote.run_code("x = 'in the snapshot'")
+    made = remote.create_snapshot(name="by-the-sdk")
+    listed = remote.list_snapshots().next_items()
+    assert [snapshot.snapshot_id for snapshot in listed] == [made.snapshot_id]
+    copy = Sandbox.create(made.snapshot_id, timeout=120)
+    assert copy.run_code("x").text == "'in the snapshot'"
+    assert copy.kill()
+    assert Sandbox.delete_snapshot(made.snapshot_id) is True
+    assert Sandbox.delete_snapshot(made.snapshot_id) is False

@@ -2,7 +2,7 @@
 // starts clones, claims them, and prints what each step took. For people who work on vm/.
 //
 //   vm_smoke --image <folder> --guest-files <cpio> [--cache DIR] [--clones N] [--accelerator auto]
-//            [--hold SECONDS] [--code]
+//            [--forks N] [--hold SECONDS]
 #include <cstdio>
 #include <sstream>
 #include <vector>
@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/worker_pool.h"
 #include "vm/link/call.h"
+#include "vm/link/link_image.h"
 #include "vm/qemu/accelerator.h"
 #include "vm/qemu/jail.h"
 #include "vm/snapshot/template.h"
@@ -34,6 +35,7 @@ struct Options {
     std::string cache = "/tmp/cellblock-smoke";
     std::string accelerator = "auto";
     int clones = 2;
+    int forks = 1;  // of the first clone, while it runs
     int hold_s = 0;
 
     Options() {}
@@ -59,6 +61,44 @@ class Say {
 
 long ms_since(Clock::time_point begin) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
+}
+
+// Copies of a running machine, each with a copy of the host's end of its link.
+asio::awaitable<Result<void>> fork_machine(const Options& options, Machine& parent,
+                                           std::shared_ptr<const Template> source,
+                                           std::shared_ptr<QemuHost> host, WorkerPool& workers) {
+    const auto executor = co_await asio::this_coro::executor;
+    link::LinkImage image;
+    auto while_stopped = [&parent, &image] { image = parent.link().image(); };
+    auto begin = Clock::now();
+    CB_CO_TRY_ASSIGN(state, co_await parent.capture(AfterCapture::go_on, while_stopped));
+    Say() << "captured " << state->pages.bytes().size() / 1048576 << " MiB in "
+          << state->runs.size() << " runs, devices " << state->devices.size() << " bytes, in "
+          << ms_since(begin) << " ms\n";
+    for (int i = 0; i < options.forks; ++i) {
+        RestoreRequest request;
+        request.state = state;
+        request.link =
+            std::make_shared<link::Link>(executor, link::Role::host, link::LinkOptions(), image);
+        begin = Clock::now();
+        const std::filesystem::path run_root = std::filesystem::path(options.cache) / "run";
+        auto child = co_await QemuMachine::restore(host, source->clone_source(), run_root, workers,
+                                                   std::move(request));
+        if (!child) co_return fail(child.error());
+        const long started = ms_since(begin);
+        begin = Clock::now();
+        CB_CO_TRY(co_await (*child)->claim(ClaimRequest()));
+        const auto link = (*child)->link().stats();
+        Say() << "fork " << (*child)->id() << " running after " << started << " ms, claim "
+              << ms_since(begin) << " ms, clock was off "
+              << (*child)->claimed().clock_error_ns / 1000000 << " ms, kernels "
+              << (*child)->claimed().kernels.size() << ", streams inherited "
+              << (*child)->link().take_inherited().size() << ", frames sent again "
+              << link.frames_retransmitted << "\n";
+        CB_CO_TRY(co_await parent.check(std::chrono::seconds(5)));
+        co_await (*child)->kill("the smoke test is over");
+    }
+    co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> clone_all(const Options& options,
@@ -93,6 +133,9 @@ asio::awaitable<Result<void>> clone_all(const Options& options,
         Say() << line.str() << "\n";
         if (info && i == 0) Say() << "info: " << dump_ascii(*info) << "\n";
         machines.push_back(std::move(*machine));
+    }
+    if (options.forks > 0 && !machines.empty()) {
+        CB_CO_TRY(co_await fork_machine(options, *machines.front(), source, host, workers));
     }
     if (options.hold_s > 0) {
         asio::steady_timer timer(co_await asio::this_coro::executor,
@@ -162,6 +205,7 @@ int main(int argc, char** argv) {
     app.add_option("--cache", options.cache);
     app.add_option("--accelerator", options.accelerator);
     app.add_option("--clones", options.clones);
+    app.add_option("--forks", options.forks);
     app.add_option("--hold", options.hold_s);
     CLI11_PARSE(app, argc, argv);
     int exit_code = 1;

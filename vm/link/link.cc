@@ -11,6 +11,12 @@ using boost::asio::awaitable;
 Link::Link(boost::asio::any_io_executor executor, Role role, LinkOptions options)
     : core_(std::make_shared<LinkCore>(std::move(executor), role, std::move(options))) {}
 
+Link::Link(boost::asio::any_io_executor executor, Role role, LinkOptions options,
+           const LinkImage& image)
+    : Link(std::move(executor), role, std::move(options)) {
+    core_->restore(image);
+}
+
 Link::~Link() {
     close(Error(ErrorCode::cancelled, "the sandbox's link was taken down"));
 }
@@ -26,6 +32,15 @@ void Link::on_stream(std::function<void(StreamPtr)> handler) {
 }
 void Link::on_new_session(std::function<void()> handler) {
     core_->session_handler = std::move(handler);
+}
+LinkImage Link::image() const {
+    return core_->image();
+}
+std::vector<StreamPtr> Link::take_inherited() {
+    return core_->take_inherited();
+}
+void Link::disconnect() {
+    core_->disconnect();
 }
 bool Link::connected() const {
     return core_->connected();

@@ -24,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -67,11 +68,15 @@ struct LinkStats {
     std::size_t streams_open = 0;
 };
 
-class LinkCore;  // link_core.h
+class LinkCore;    // link_core.h
+struct LinkImage;  // link_image.h
 
 class Link {
   public:
     Link(boost::asio::any_io_executor executor, Role role, LinkOptions options);
+    // Goes on where `image` was taken from an end of the same role, with a copy of its peer.
+    Link(boost::asio::any_io_executor executor, Role role, LinkOptions options,
+         const LinkImage& image);
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
     ~Link();
@@ -102,7 +107,15 @@ class Link {
     // know.
     void on_new_session(std::function<void()> handler);
 
+    // This end as values, for a copy (link_image.h).
+    LinkImage image() const;
+    // The streams that the image had, once. Those that nobody keeps are reset, as any dropped
+    // stream.
+    std::vector<StreamPtr> take_inherited();
+
     bool connected() const;
+    // Ends the connection, not the session: run() returns, and may be called again.
+    void disconnect();
     // Resumes once connected() is true; `timeout` at the deadline, or the error that closed the
     // link.
     boost::asio::awaitable<Result<void>> wait_connected(Deadline deadline);

@@ -14,6 +14,8 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -21,6 +23,7 @@
 #include "base/bytes.h"
 #include "vm/link/codec.h"
 #include "vm/link/link.h"
+#include "vm/link/link_image.h"
 #include "vm/link/spool.h"
 #include "vm/link/stream_state.h"
 #include "vm/link/wait_list.h"
@@ -40,6 +43,11 @@ class LinkCore : public std::enable_shared_from_this<LinkCore> {
     bool connected() const;
     const std::optional<Error>& error() const { return error_; }
     LinkStats stats() const;
+    void disconnect();
+    // link_image.cc
+    LinkImage image() const;
+    void restore(const LinkImage& image);  // once, into a fresh core of the same role
+    std::vector<StreamPtr> take_inherited();
 
     std::function<void(StreamPtr)> stream_handler;
     std::function<void()> session_handler;
@@ -61,6 +69,8 @@ class LinkCore : public std::enable_shared_from_this<LinkCore> {
     struct Unacknowledged {
         Bytes frame;
         bool is_control;
+        Unacknowledged(Bytes frame_, bool is_control_)
+            : frame(std::move(frame_)), is_control(is_control_) {}
     };
 
     // --- the protocol (link_core.cc); an error ends the connection ---
@@ -73,6 +83,7 @@ class LinkCore : public std::enable_shared_from_this<LinkCore> {
     void start_session(const SessionId& session, const Error& reason);
     void drop_streams(const Error& reason);
     void send_control(Bytes frame);
+    void restore_stream(const StreamImage& image);
     bool is_known(std::uint32_t stream) const;
     bool is_peers(std::uint32_t stream) const;
     std::optional<Error> refuse_open(const std::string& params) const;
@@ -116,6 +127,7 @@ class LinkCore : public std::enable_shared_from_this<LinkCore> {
     bool session_known_ = false;  // host: a handshake succeeded; guest: session_ is set
 
     std::unordered_map<std::uint32_t, std::shared_ptr<StreamState>> streams_;
+    std::vector<StreamPtr> inherited_;  // of an image, not taken yet
     std::uint32_t next_id_;
     std::uint32_t highest_peer_id_ = 0;
     std::size_t own_streams_ = 0;

@@ -45,6 +45,7 @@ class StreamState::Turn {
 };
 
 void StreamState::pass_turn() {
+    half_written_ = false;
     if (write_turn_.empty()) {
         writing_ = false;
     } else {
@@ -83,6 +84,7 @@ awaitable<Result<void>> StreamState::write_parts(std::shared_ptr<StreamState> se
         }
         if (cursor.remaining() == 0) co_return Result<void>();
         if (self->queue_some(cursor) || self->spool_some(cursor)) continue;
+        self->half_written_ = cursor.started();
 
         WaitResult woken = WaitResult::cancelled;
         if (!is_cancelled(co_await this_coro::cancellation_state)) {

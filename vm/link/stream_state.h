@@ -18,6 +18,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "vm/link/link_image.h"
 #include "vm/link/protocol.h"
 #include "vm/link/spool.h"
 #include "vm/link/wait_list.h"
@@ -51,6 +52,9 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
   public:
     StreamState(LinkCore* core, boost::asio::any_io_executor executor, std::uint32_t id,
                 StreamKind kind, std::string params);
+    // A copy of what another stream was.
+    StreamState(LinkCore* core, boost::asio::any_io_executor executor, const StreamImage& image);
+    StreamImage image() const;
 
     std::uint32_t id() const { return id_; }
     StreamKind kind() const { return kind_; }
@@ -127,6 +131,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     bool end_queued_ = false;
     bool end_sent_ = false;
     bool writing_ = false;
+    bool half_written_ = false;  // the writer whose turn it is has queued a part of its message
     WaitList write_turn_;
     WaitList can_write_;
 

@@ -23,6 +23,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "vm/machine/machine_state.h"
 
 namespace cellblock::vm::link {
 class Link;
@@ -100,6 +101,9 @@ struct MemoryUsage {
     MemoryUsage() = default;
 };
 
+// What a captured guest does next.
+enum class AfterCapture { go_on, stay_stopped };
+
 class Machine {
   public:
     using ExitHandler = std::function<void(const ExitInfo&)>;
@@ -125,6 +129,17 @@ class Machine {
     // A short question to the agent: steps the guest's clock, and shows that the guest answers.
     virtual boost::asio::awaitable<Result<void>> check(std::chrono::milliseconds timeout) = 0;
 
+    // Stops the guest, calls `while_stopped` on the loop (for what must be of the same moment: see
+    // link::LinkImage), copies what the guest has written, and lets it go on. On an error it goes
+    // on as well. One at a time: `conflict` otherwise.
+    virtual boost::asio::awaitable<Result<MachineStatePointer>> capture(
+        AfterCapture after, std::function<void()> while_stopped) = 0;
+    // After a capture that left the guest stopped.
+    virtual boost::asio::awaitable<Result<void>> go_on() = 0;
+    // The host's end of the link, for the machine that the state is restored into. This machine is
+    // to be killed next: it has no link any more, and link() must not be called.
+    virtual std::shared_ptr<link::Link> detach_link() = 0;
+
     // Ends it in bounded time and frees its process, folder and descriptors. Never fails halfway;
     // a second call waits for the first.
     virtual boost::asio::awaitable<void> kill(std::string reason) = 0;
@@ -138,5 +153,22 @@ class Machine {
 
 // How anything gets a machine: a driver bound to a template. The machine runs and is not claimed.
 using MachineStarter = std::function<boost::asio::awaitable<Result<std::unique_ptr<Machine>>>()>;
+
+// copy: one of several of its state, to be claimed. same: the only one, which goes on as what it
+// was; its clock is right when it is handed out, and claim() is not called.
+enum class RestoredAs { copy, same };
+
+struct RestoreRequest {
+    MachineStatePointer state;
+    // The host's end that belongs to the state. Null: a new one, and the guest drops its streams.
+    std::shared_ptr<link::Link> link;
+    RestoredAs restored_as = RestoredAs::copy;
+
+    RestoreRequest() = default;
+};
+// A driver bound to a template starts a machine from a state of one of its machines. After an
+// error the link may be used again if it was never connected meanwhile.
+using MachineRestorer =
+    std::function<boost::asio::awaitable<Result<std::unique_ptr<Machine>>>(RestoreRequest)>;
 
 }  // namespace cellblock::vm

@@ -54,6 +54,12 @@ class CountedMachine final : public Machine {
     boost::asio::awaitable<Result<void>> check(std::chrono::milliseconds timeout) override {
         return machine_->check(timeout);
     }
+    boost::asio::awaitable<Result<MachineStatePointer>> capture(
+        AfterCapture after, std::function<void()> while_stopped) override {
+        return machine_->capture(after, std::move(while_stopped));
+    }
+    boost::asio::awaitable<Result<void>> go_on() override { return machine_->go_on(); }
+    std::shared_ptr<link::Link> detach_link() override { return machine_->detach_link(); }
     boost::asio::awaitable<void> kill(std::string reason) override {
         return machine_->kill(std::move(reason));
     }

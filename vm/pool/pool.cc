@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <list>
+#include <optional>
 #include <vector>
 
 #include <boost/asio/as_tuple.hpp>
@@ -101,7 +102,11 @@ struct Pool::State {
 
     using Self = std::shared_ptr<State>;
     static asio::awaitable<Result<std::unique_ptr<Machine>>> start_one(Self self, Slot slot,
-                                                                       StartGate::Urgency urgency);
+                                                                       StartGate::Urgency urgency,
+                                                                       MachineStarter start);
+    Result<void> check_room();
+    static asio::awaitable<Result<std::unique_ptr<Machine>>> start_urgently(
+        Self self, MachineStarter start, std::optional<ClaimRequest> request);
     static asio::awaitable<void> refill_one(Self self, Slot slot);
     static asio::awaitable<void> refill(Self self);
     static asio::awaitable<void> end(std::unique_ptr<Machine> machine, std::string why);
@@ -109,10 +114,10 @@ struct Pool::State {
     static asio::awaitable<std::unique_ptr<Machine>> take_warm(Self self, ClaimRequest request);
 };
 
-asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::State::start_one(
-    Self self, Slot slot, StartGate::Urgency urgency) {
+asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::State::start_one(Self self, Slot slot,
+                                                                         StartGate::Urgency urgency,
+                                                                         MachineStarter start) {
     const auto pass = co_await self->gate.enter(urgency);
-    const MachineStarter start = self->starter;
     auto machine = co_await start();
     if (!machine) co_return fail(machine.error());
     co_return std::make_unique<CountedMachine>(std::move(*machine), std::move(slot));
@@ -124,7 +129,8 @@ asio::awaitable<void> Pool::State::end(std::unique_ptr<Machine> machine, std::st
 
 asio::awaitable<void> Pool::State::refill_one(Self self, Slot slot) {
     const std::uint64_t generation = self->generation;
-    auto machine = co_await start_one(self, std::move(slot), StartGate::Urgency::background);
+    auto machine =
+        co_await start_one(self, std::move(slot), StartGate::Urgency::background, self->starter);
     if (machine && self->warm_up) {
         auto warmed = co_await self->warm_up(**machine);
         if (!warmed) {
@@ -203,6 +209,40 @@ asio::awaitable<void> Pool::State::refill(Self self) {
     self->running = false;
 }
 
+Result<void> Pool::State::check_room() {
+    if (*machines >= options.machines_max) {
+        ++counts.refused;
+        return fail(ErrorCode::unavailable,
+                    "all " + std::to_string(options.machines_max) + " machines are in use",
+                    "delete a sandbox, try again later, or raise max_machines");
+    }
+    if (gate.waiting_urgent() >= options.waiting_takes_max) {
+        ++counts.refused;
+        return fail(ErrorCode::unavailable, "too many machines are waiting to be started",
+                    "try again in some seconds");
+    }
+    return {};
+}
+
+asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::State::start_urgently(
+    Self self, MachineStarter start, std::optional<ClaimRequest> request) {
+    ++self->cold_starting;
+    Slot slot(self->machines);
+    auto machine =
+        co_await start_one(self, std::move(slot), StartGate::Urgency::urgent, std::move(start));
+    Result<void> claimed;
+    if (machine && request) claimed = co_await (*machine)->claim(std::move(*request));
+    --self->cold_starting;
+    self->start_ended.notify_all();
+    if (!machine) {
+        ++self->counts.start_failures;
+        self->counts.last_failure = machine.error().text();
+        co_return fail(machine.error().in("starting a machine"));
+    }
+    if (!claimed) co_return fail(claimed.error());
+    co_return std::move(machine);
+}
+
 Pool::Pool(asio::any_io_executor executor, MachineStarter start, WarmUp warm_up,
            PoolOptions options)
     : state_(std::make_shared<State>(std::move(executor), std::move(start), std::move(warm_up),
@@ -246,33 +286,16 @@ asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::take(ClaimRequest reques
         ++state->counts.hits;
         co_return std::move(warm);
     }
-    if (*state->machines >= state->options.machines_max) {
-        ++state->counts.refused;
-        co_return fail(
-            ErrorCode::unavailable,
-            "all " + std::to_string(state->options.machines_max) + " machines are in use",
-            "delete a sandbox, try again later, or raise max_machines");
-    }
-    if (state->gate.waiting_urgent() >= state->options.waiting_takes_max) {
-        ++state->counts.refused;
-        co_return fail(ErrorCode::unavailable, "too many machines are waiting to be started",
-                       "try again in some seconds");
-    }
+    CB_CO_TRY(state->check_room());
     ++state->counts.misses;
-    ++state->cold_starting;
-    Slot slot(state->machines);
-    auto machine = co_await State::start_one(state, std::move(slot), StartGate::Urgency::urgent);
-    Result<void> claimed;
-    if (machine) claimed = co_await (*machine)->claim(std::move(request));
-    --state->cold_starting;
-    state->start_ended.notify_all();
-    if (!machine) {
-        ++state->counts.start_failures;
-        state->counts.last_failure = machine.error().text();
-        co_return fail(machine.error().in("starting a machine"));
-    }
-    if (!claimed) co_return fail(claimed.error());
-    co_return std::move(machine);
+    co_return co_await State::start_urgently(state, state->starter, std::move(request));
+}
+
+asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::start_other(MachineStarter start) {
+    const auto state = state_;
+    if (state->stopped) co_return fail(ErrorCode::unavailable, "the gateway is stopping");
+    CB_CO_TRY(state->check_room());
+    co_return co_await State::start_urgently(state, std::move(start), std::nullopt);
 }
 
 asio::awaitable<void> Pool::stop() {

@@ -75,6 +75,9 @@ class Pool {
     void start();
     // A machine whose claim has succeeded. `unavailable` when machines_max is reached.
     boost::asio::awaitable<Result<std::unique_ptr<Machine>>> take(ClaimRequest request);
+    // A machine that `start` starts, counted and given its turn like the pool's own. Whether and
+    // how it is claimed is the caller's business.
+    boost::asio::awaitable<Result<std::unique_ptr<Machine>>> start_other(MachineStarter start);
     // Stops refilling and ends the warm machines, one after the other, each in bounded time.
     boost::asio::awaitable<void> stop();
     // A new target; 0 lets the warm ones go.

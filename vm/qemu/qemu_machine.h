@@ -3,8 +3,8 @@
 //   spawn (jailed, RAM mapped copy-on-write from the sealed base) -> load the device state ->
 //   connect the link -> cont -> the agent's hello          60 to 110 ms under TCG on a quiet host
 //
-// One coroutine (supervise) waits for the process and is the only one that frees it; everything
-// else that ends a machine sets the reason and kills. The first reason wins.
+// A machine of another one's state is the same with the pages that the other had written, put into
+// the new one's memory before it runs, and the other's devices.
 #pragma once
 
 #include <filesystem>
@@ -37,6 +37,10 @@ class QemuMachine final : public Machine {
     static boost::asio::awaitable<Result<std::unique_ptr<Machine>>> clone(
         std::shared_ptr<QemuHost> host, CloneSource source, std::filesystem::path run_root,
         WorkerPool& workers);
+    // The same for a state of one of the template's machines. `conflict` for another template's.
+    static boost::asio::awaitable<Result<std::unique_ptr<Machine>>> restore(
+        std::shared_ptr<QemuHost> host, CloneSource source, std::filesystem::path run_root,
+        WorkerPool& workers, RestoreRequest request);
     ~QemuMachine() override;
 
     const std::string& id() const override;
@@ -48,6 +52,10 @@ class QemuMachine final : public Machine {
     boost::asio::awaitable<Result<void>> claim(ClaimRequest request) override;
     const ClaimReply& claimed() const override;
     boost::asio::awaitable<Result<void>> check(std::chrono::milliseconds timeout) override;
+    boost::asio::awaitable<Result<MachineStatePointer>> capture(
+        AfterCapture after, std::function<void()> while_stopped) override;
+    boost::asio::awaitable<Result<void>> go_on() override;
+    std::shared_ptr<link::Link> detach_link() override;
     boost::asio::awaitable<void> kill(std::string reason) override;
     void on_exit(ExitHandler handler) override;
     boost::asio::awaitable<Result<MemoryUsage>> memory_usage() override;
@@ -56,6 +64,9 @@ class QemuMachine final : public Machine {
   private:
     struct Core;
     explicit QemuMachine(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+    static boost::asio::awaitable<Result<std::unique_ptr<Machine>>> start(
+        std::shared_ptr<QemuHost> host, CloneSource source, std::filesystem::path run_root,
+        WorkerPool& workers, RestoreRequest request);
 
     std::shared_ptr<Core> core_;
 };

@@ -1,7 +1,6 @@
 #include "vm/snapshot/ram_image.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,41 +8,18 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/files.h"
 #include "base/limits.h"
+#include "vm/snapshot/sha256.h"
 
 namespace cellblock::vm {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t chunk_bytes = 1 * limits::MiB;
-
-class Sha256 {
-  public:
-    Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
-        EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
-    }
-    void update(const void* data, std::size_t size) {
-        EVP_DigestUpdate(context_.get(), data, size);
-    }
-    std::string hex() {
-        std::array<unsigned char, 32> digest{};
-        EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr);
-        std::string text;
-        for (const unsigned char byte : digest) {
-            text.push_back("0123456789abcdef"[byte >> 4]);
-            text.push_back("0123456789abcdef"[byte & 15]);
-        }
-        return text;
-    }
-
-  private:
-    std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
-};
 
 bool is_zero(const char* page) {
     return page[0] == 0 && std::memcmp(page, page + 1, page_bytes - 1) == 0;
@@ -152,25 +128,6 @@ Result<RamChecksum> copy_ram(int from, int to) {
     }
     sum.sha256 = hash.hex();
     return sum;
-}
-
-std::string sha256_hex(std::string_view text) {
-    Sha256 hash;
-    hash.update(text.data(), text.size());
-    return hash.hex();
-}
-
-Result<std::string> sha256_file(const std::string& path) {
-    CB_TRY_ASSIGN(fd, open_file(path, O_RDONLY));
-    Sha256 hash;
-    std::vector<char> chunk(chunk_bytes);
-    while (true) {
-        const ssize_t n = ::read(fd.get(), chunk.data(), chunk.size());
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return fail(error_from_errno(errno, "read " + path));
-        if (n == 0) return hash.hex();
-        hash.update(chunk.data(), static_cast<std::size_t>(n));
-    }
 }
 
 }  // namespace cellblock::vm

@@ -29,8 +29,4 @@ struct RamChecksum {
 // there (a new sparse file or memfd) and gets `from`'s size. -1 as `to`: only the checksum.
 Result<RamChecksum> copy_ram(int from, int to);
 
-// Lower-case hex.
-std::string sha256_hex(std::string_view text);
-Result<std::string> sha256_file(const std::string& path);
-
 }  // namespace cellblock::vm

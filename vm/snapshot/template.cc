@@ -16,6 +16,8 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "vm/qemu/device_state.h"
+#include "vm/snapshot/sha256.h"
 #include "vm/snapshot/template_builder.h"
 
 namespace asio = boost::asio;
@@ -54,13 +56,6 @@ CloneSource make_source(const TemplateManifest& manifest, Fd ram, Fd root, Fd de
     return source;
 }
 
-Result<Fd> device_memory(std::string_view devices) {
-    CB_TRY_ASSIGN(fd, make_ram_memfd(0));
-    CB_TRY(write_all(fd.get(), devices));
-    CB_TRY(seal_ram(fd.get()));
-    return std::move(fd);
-}
-
 // Worker: everything that a clone needs, verified, in memory.
 Result<LoadedTemplate> load_template(const fs::path& folder, const std::string& key,
                                      const fs::path& image_folder) {
@@ -75,7 +70,7 @@ Result<LoadedTemplate> load_template(const fs::path& folder, const std::string& 
         sha256_hex(devices) != manifest.devices_sha256) {
         return fail(ErrorCode::io, "the template's device state is damaged");
     }
-    CB_TRY_ASSIGN(devices_fd, device_memory(devices));
+    CB_TRY_ASSIGN(devices_fd, device_state_file(devices));
     CB_TRY_ASSIGN(disk, open_file(folder / "ram", O_RDONLY));
     CB_TRY_ASSIGN(ram, make_ram_memfd(manifest.hardware.ram_bytes));
     CB_TRY_ASSIGN(sum, copy_ram(disk.get(), ram.get()));
@@ -120,7 +115,7 @@ Result<LoadedTemplate> store_template(const fs::path& folder, TemplateManifest m
     }
     CB_TRY(sync_path(folder.parent_path()));
     CB_TRY_ASSIGN(root, open_file(image_folder / "root.erofs", O_RDONLY));
-    CB_TRY_ASSIGN(devices_fd, device_memory(devices));
+    CB_TRY_ASSIGN(devices_fd, device_state_file(devices));
     LoadedTemplate loaded;
     loaded.source = make_source(manifest, std::move(ram), std::move(root), std::move(devices_fd));
     loaded.manifest = std::move(manifest);

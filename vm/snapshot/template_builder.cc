@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "vm/link/call.h"
 #include "vm/link/link.h"
+#include "vm/qemu/device_state.h"
 #include "vm/snapshot/ram_image.h"
 
 namespace asio = boost::asio;
@@ -149,24 +150,6 @@ void on_boot_event(const std::weak_ptr<Attempt>& weak, const QmpEvent& event) {
     }
 }
 
-// The paused guest's devices, out through a descriptor: the jailed QEMU can open no file of ours.
-asio::awaitable<Result<std::string>> save_device_state(QemuProcess& process) {
-    auto memory = make_ram_memfd(0);
-    if (!memory) co_return fail(memory.error());
-    // QEMU matches a set's descriptor by its access mode, so it must be write-only.
-    const std::string path = "/proc/self/fd/" + std::to_string(memory->get());
-    auto write_only = open_file(path, O_WRONLY);
-    if (!write_only) co_return fail(write_only.error());
-    Json set = {{"fdset-id", 7}};
-    auto added = co_await process.qmp().execute_with_fd("add-fd", std::move(set), write_only->get(),
-                                                        limits::qmp_command_timeout);
-    if (!added) co_return fail(added.error());
-    Json target = {{"filename", "/dev/fdset/7"}, {"live", false}};
-    auto saved = co_await process.command("xen-save-devices-state", std::move(target));
-    if (!saved) co_return fail(saved.error());
-    co_return read_file(path, limits::qemu_file_max_bytes);
-}
-
 asio::awaitable<Result<std::string>> warm_up_and_save(std::shared_ptr<Attempt> attempt,
                                                       std::shared_ptr<Ticker> ticker,
                                                       std::chrono::seconds boot_timeout) {
@@ -182,10 +165,7 @@ asio::awaitable<Result<std::string>> warm_up_and_save(std::shared_ptr<Attempt> a
     auto stopped = co_await attempt->process->command("stop");
     if (!stopped) co_return fail(stopped.error());
     attempt->link.close(Error(ErrorCode::cancelled, "the template is being saved"));
-    auto state = co_await save_device_state(*attempt->process);
-    if (!state) co_return fail(state.error().in("saving the guest's devices"));
-    if (state->empty()) co_return fail(ErrorCode::io, "QEMU saved an empty device state");
-    co_return std::move(*state);
+    co_return co_await save_device_state(*attempt->process);
 }
 
 asio::awaitable<Result<BuiltTemplate>> try_once(const TemplateBuild& build, const BootFiles& files,

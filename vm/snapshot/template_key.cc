@@ -7,7 +7,7 @@
 
 #include "base/files.h"
 #include "vm/link/protocol.h"
-#include "vm/snapshot/ram_image.h"
+#include "vm/snapshot/sha256.h"
 
 namespace cellblock::vm {
 namespace {

@@ -57,9 +57,13 @@ class Execution:
 
 
 class Gateway:
-    def __init__(self, *arguments: str, env: dict[str, str] | None = None):
+    """`state`: of an earlier gateway, which is then its owner's to remove."""
+
+    def __init__(
+        self, *arguments: str, env: dict[str, str] | None = None, state: Path | None = None
+    ):
         self.folder = Path(tempfile.mkdtemp(prefix="cellblock-e2e-"))
-        self.state = self.folder / "state"
+        self.state = state or self.folder / "state"
         self.log_path = self.folder / "gateway.log"
         read_end, write_end = os.pipe()
         command = [

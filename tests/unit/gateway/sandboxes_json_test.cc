@@ -62,7 +62,7 @@ TEST_CASE("refuses wrong types, out-of-range numbers and what it cannot do") {
     CHECK(refusal(R"({"envVars": ["a"]})") == ErrorCode::invalid_argument);
     CHECK(refusal(R"({"envVars": {"a=b": "c"}})") == ErrorCode::invalid_argument);
     CHECK(refusal(R"({"templateID": 7})") == ErrorCode::invalid_argument);
-    CHECK(refusal(R"({"autoPause": true})") == ErrorCode::not_supported);
+    CHECK(refusal(R"({"on_timeout": "explode"})") == ErrorCode::invalid_argument);
     CHECK(refusal(R"({"volumeMounts": [{"name": "a", "path": "/b"}]})") ==
           ErrorCode::not_supported);
 }
@@ -115,6 +115,63 @@ TEST_CASE("pages through a list without loss or repetition, in both orders") {
         CHECK(seen == (std::string(order) == "asc" ? "abcd" : "dcba"));
         CHECK(token.empty());
     }
+}
+
+TEST_CASE("a sandbox pauses at its timeout when E2B's field or ours asks for it") {
+    const auto pauses = [](const char* body) {
+        return new_sandbox_from(Json::parse(body)).value().pause_on_timeout;
+    };
+    CHECK_FALSE(pauses("{}"));
+    CHECK(pauses(R"({"autoPause": true})"));
+    CHECK(pauses(R"({"on_timeout": "pause"})"));
+    CHECK_FALSE(pauses(R"({"autoPause": true, "on_timeout": "kill"})"));
+    SandboxView view = sandbox("a", 0);
+    view.state = "paused";
+    view.pauses_on_timeout = true;
+    const Json detail = sandbox_detail_json(view);
+    CHECK(detail["state"] == "paused");
+    CHECK(detail["lifecycle"]["onTimeout"] == "pause");
+}
+
+TEST_CASE("a fork makes 1 to 100 children") {
+    CHECK(fork_request_from(Json::object()).value().count == 1);
+    CHECK(fork_request_from(Json{{"count", 100}}).value().count == 100);
+    CHECK(fork_request_from(Json{{"timeout", 5}}).value().timeout == std::chrono::seconds(5));
+    for (const char* body : {R"({"count": 0})", R"({"count": 101})", R"({"count": "2"})", "[]"}) {
+        CHECK_FALSE(fork_request_from(Json::parse(body)).has_value());
+    }
+}
+
+TEST_CASE("a snapshot's name may be missing, but not too long or a template's") {
+    CHECK(snapshot_name_from(Json::object()).value().empty());
+    CHECK(snapshot_name_from(Json{{"name", "warm"}}).value() == "warm");
+    CHECK_FALSE(snapshot_name_from(Json{{"name", "default"}}).has_value());
+    CHECK_FALSE(snapshot_name_from(Json{{"name", std::string(129, 'x')}}).has_value());
+}
+
+TEST_CASE("pages through snapshots, newest first, of one sandbox or of all") {
+    std::vector<SnapshotView> all(5);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i].id = std::string(1, static_cast<char>('a' + i));
+        all[i].sandbox_id = i % 2 == 0 ? "even" : "odd";
+    }
+    const auto walk = [&](const std::string& filter) {
+        std::string seen;
+        std::string token;
+        do {
+            const auto query =
+                snapshot_query_from(Query::parse("limit=2&nextToken=" + token + "&" + filter));
+            REQUIRE(query.has_value());
+            const SnapshotPage page = select_page(all, *query);
+            for (const SnapshotView& snapshot : page.items) seen += snapshot.id;
+            token = page.next_token;
+        } while (!token.empty());
+        return seen;
+    };
+    CHECK(walk("") == "edcba");
+    CHECK(walk("sandboxID=even") == "eca");
+    CHECK(walk("sandboxID=nobody") == "");
+    CHECK_FALSE(snapshot_query_from(Query::parse("limit=0")).has_value());
 }
 
 TEST_CASE("filters a list by metadata, state, start and template") {

@@ -116,3 +116,42 @@ TEST_CASE_FIXTURE(Fixture, "the queue is bounded") {
     for (std::size_t i = 0; i < limits::execution_queue_max; ++i) submit("print x");
     CHECK(kernel->execute(ExecuteRequest()).error().code == ErrorCode::too_many);
 }
+
+TEST_CASE_FIXTURE(Fixture,
+                  "while its guest stands still no deadline passes and nothing is forced") {
+    const auto execution = submit("hang", milliseconds(40));
+    until([&] { return execution->state() == ExecutionState::running; });
+    kernel->freeze();
+    // Longer than the deadline and the interrupt's grace would be.
+    const auto later = steady_clock::now() + milliseconds(200);
+    until([&] { return steady_clock::now() > later; });
+    CHECK(execution->state() == ExecutionState::running);
+    CHECK(guest.interrupts == 0);
+    kernel->thaw();
+    CHECK(finish(execution).finished.outcome == Outcome::timeout);
+    CHECK(guest.interrupts == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a cell that is queued while the guest stands still runs afterwards") {
+    kernel->freeze();
+    const auto execution = submit("print later");
+    const auto soon = steady_clock::now() + milliseconds(50);
+    until([&] { return steady_clock::now() > soon; });
+    CHECK(execution->state() == ExecutionState::queued);
+    kernel->thaw();
+    CHECK(finish(execution).text == "later");
+}
+
+TEST_CASE_FIXTURE(Fixture, "an image has the cell that runs, and none that is still queued") {
+    CHECK(kernel->image().running == nullptr);
+    const auto first = submit("hang");
+    const auto second = submit("print queued");
+    until([&] { return kernel->image().running != nullptr; });
+    const KernelImage image = kernel->image();
+    CHECK(image.state == KernelState::busy);
+    CHECK(image.spec.guest_id == "guest-id");
+    first->stop(StopReason::interrupted);
+    CHECK(finish(first).finished.outcome == Outcome::interrupted);
+    CHECK(finish(second).text == "queued");
+    CHECK(kernel->image().running == nullptr);
+}

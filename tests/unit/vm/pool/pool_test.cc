@@ -66,6 +66,12 @@ class FakeMachine final : public Machine {
         if (driver_->fail_checks) co_return fail(ErrorCode::timeout, "silence");
         co_return Result<void>();
     }
+    asio::awaitable<Result<MachineStatePointer>> capture(AfterCapture,
+                                                         std::function<void()>) override {
+        co_return fail(ErrorCode::not_supported, "a fake has no memory");
+    }
+    asio::awaitable<Result<void>> go_on() override { co_return Result<void>(); }
+    std::shared_ptr<link::Link> detach_link() override { return nullptr; }
     asio::awaitable<void> kill(std::string) override {
         end(ExitReason::killed);
         co_return;

@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/ids.h"
+#include "vm/snapshot/sha256.h"
 
 using namespace cellblock;
 using namespace cellblock::vm;

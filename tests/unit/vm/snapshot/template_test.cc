@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/ids.h"
 #include "tests/unit/vm/run_loop.h"
+#include "vm/snapshot/sha256.h"
 
 using namespace cellblock;
 using namespace cellblock::vm;

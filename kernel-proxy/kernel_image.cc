@@ -1,0 +1,65 @@
+// A kernel across copies and pauses of its guest: images (kernel.h, KernelImage) and frozen time.
+#include <utility>
+
+#include "kernel-proxy/kernel.h"
+#include "kernel-proxy/running_cell.h"
+
+namespace cellblock::kernel_proxy {
+
+KernelImage Kernel::image() const {
+    KernelImage image;
+    image.spec = spec_;
+    image.pid = pid_;
+    image.state = state_ == KernelState::dead ? KernelState::dead : KernelState::idle;
+    if (!current_ || !current_->sent() || current_->done()) return image;
+    auto execution = std::make_shared<Execution>(executor_, current_->execution().request());
+    execution->discard();
+    execution->set_running();
+    image.running = std::make_shared<RunningCell>(*current_, std::move(execution));
+    image.state = KernelState::busy;
+    return image;
+}
+
+void Kernel::adopt(const KernelImage& image, vm::link::StreamPtr stream) {
+    pid_ = image.pid;
+    state_ = image.state;
+    if (stream) {
+        stream_ = std::move(stream);
+        current_ = image.running;
+        if (current_) listen_for_stop(current_->execution());
+    } else {
+        open_stream();
+        if (state_ == KernelState::busy) state_ = KernelState::idle;
+    }
+    spawn(read_messages(), "kernel_reader");
+    spawn(run_queue(), "kernel_queue");
+    changed_.notify_all();
+}
+
+boost::asio::awaitable<void> Kernel::wait_settled(Deadline deadline) {
+    const auto self = shared_from_this();
+    const auto settled = [this] {
+        if (current_ && current_->stopping()) return false;
+        return state_ != KernelState::starting && state_ != KernelState::restarting;
+    };
+    while (!settled() && co_await changed_.wait_until(deadline)) {
+    }
+}
+
+void Kernel::freeze() {
+    if (frozen_) return;
+    frozen_ = true;
+    frozen_at_ = std::chrono::steady_clock::now();
+}
+
+void Kernel::thaw() {
+    if (!frozen_) return;
+    frozen_ = false;
+    if (current_ && current_->sent()) {
+        const auto stood_still = std::chrono::steady_clock::now() - frozen_at_;
+        current_->set_sent(current_->deadline() + stood_still);
+    }
+    changed_.notify_all();
+}
+
+}  // namespace cellblock::kernel_proxy

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""What forks, pauses and snapshots cost, as functions of the memory that a sandbox has written.
+
+    python3 tests/bench/snapshots.py [--sizes 20,200,1000] [--children 16]
+
+Prints figures and ratios; asserts nothing, because speed depends on the machine. The ratio is
+against an unisolated ipykernel on the same host that is started and runs the same cells again.
+Needs what tests/bench/sandboxes.py needs.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from sandboxes import Native, proportional_kib
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
+from support.gateway import Gateway  # noqa: E402
+
+FILL = "import numpy as np, pandas as pd\nblock = np.random.default_rng(1).bytes({mib} << 20)"
+LOOK = "print(len(block))"
+
+
+def timed(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def last_event(gateway: Gateway, name: str) -> dict:
+    """The newest line of that event in the gateway's log."""
+    found = {}
+    for line in gateway.log_path.read_text(errors="replace").splitlines():
+        if f'"{name}"' in line and line.startswith("{"):
+            found = json.loads(line)
+    return found
+
+
+def native_again(mib: int) -> float:
+    def work():
+        with Native() as kernel:
+            kernel.run(FILL.format(mib=mib))
+            kernel.run(LOOK)
+            work.ended = time.perf_counter()
+
+    started = time.perf_counter()
+    work()
+    return work.ended - started
+
+
+def ok(gateway: Gateway, sandbox: str, code: str) -> None:
+    run = gateway.execute(code, sandbox=sandbox)
+    assert run.error is None, run.lines
+
+
+def fork(gateway: Gateway, sandbox: str, count: int) -> list[str]:
+    answer = gateway.request("POST", f"/sandboxes/{sandbox}/fork", json={"count": count})
+    assert answer.status_code == 201, answer.text
+    return [child["sandbox"]["sandboxID"] for child in answer.json() if "sandbox" in child]
+
+
+def post(gateway: Gateway, path: str) -> None:
+    answer = gateway.request("POST", path, json={}, timeout=600)
+    assert answer.status_code < 300, answer.text
+
+
+def bench_size(gateway: Gateway, mib: int) -> None:
+    sandbox = gateway.create_sandbox(timeout=1200, memoryMB=3072)
+    ok(gateway, sandbox, FILL.format(mib=mib))
+    native = native_again(mib)
+    started = time.perf_counter()
+    (child,) = fork(gateway, sandbox, 1)
+    forked = time.perf_counter() - started
+    ok(gateway, child, LOOK)
+    answered = time.perf_counter() - started
+    captured = last_event(gateway, "machine_captured")
+    gateway.delete_sandbox(child)
+    paused = timed(lambda: post(gateway, f"/sandboxes/{sandbox}/pause"))
+    disk = (gateway.state / "paused" / sandbox / "state").stat().st_size
+    resumed = timed(lambda: post(gateway, f"/sandboxes/{sandbox}/resume"))
+    ok(gateway, sandbox, LOOK)
+    gateway.delete_sandbox(sandbox)
+    print(
+        f"{mib:6} {captured['bytes'] / 2**20:9.0f} {captured['us'] / 1000:10.1f} {forked:9.2f} "
+        f"{answered:9.2f} {native / answered:8.2f}x {paused:8.2f} {resumed:8.2f} "
+        f"{native / resumed:8.2f}x {disk / 2**20:9.0f}",
+        flush=True,
+    )
+
+
+def bench_children(gateway: Gateway, count: int) -> None:
+    sandbox = gateway.create_sandbox(timeout=1200)
+    ok(gateway, sandbox, "import pandas as pd\nframe = pd.DataFrame({'a': range(1000)})")
+    children: list[str] = []
+    seconds = timed(lambda: children.extend(fork(gateway, sandbox, count)))
+    print(f"\n{len(children)} children: {seconds:.2f} s, {len(children) / seconds:.2f} a second")
+    private = []
+    for child in children:
+        ok(gateway, child, "frame.a.sum()")
+        detail = gateway.request("GET", f"/sandboxes/{child}").json()
+        private.append(proportional_kib(detail["machine"]["pid"])[1] / 1024)
+    print(f"private memory of a child that has answered: {sorted(private)[count // 2]:.0f} MiB")
+    for child in (*children, sandbox):
+        gateway.delete_sandbox(child)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", default="20,200,1000")
+    parser.add_argument("--children", type=int, default=16)
+    arguments = parser.parse_args()
+    gateway = Gateway("--pool-size", "0", "--log-level", "debug")
+    try:
+        print("                          parent    ------ child ------            (ratios: native")
+        print(" array   written     stands still  called  answered  ratio   pause    resume ")
+        print(
+            "   MiB       MiB         ms         s         s                s        s   ... disk"
+        )
+        for mib in map(int, arguments.sizes.split(",")):
+            bench_size(gateway, mib)
+        bench_children(gateway, arguments.children)
+    finally:
+        gateway.remove()
+
+
+if __name__ == "__main__":
+    main()

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t json_max_bytes = 4000;
 constexpr std::size_t least_part_bytes = 120;  // below this a part is not begun
 constexpr std::size_t alt_max_bytes = 600;
+constexpr std::size_t description_max_bytes = 1500;
 
 // A fence that nothing inside can close.
 std::string fence_for(std::string_view text) {
@@ -88,7 +89,9 @@ std::string references_part(const LlmResult& result, const std::string& url_pref
         std::string line = "- " + std::string(to_string(pending.kind));
         if (pending.kind == ArtifactKind::image) line += pixels(pending.preview);
         const auto alt = pending.preview.find("alt");
-        if (alt != pending.preview.end() && alt->is_string()) {
+        // A described chart says it all below.
+        if (captured.chart_description.empty() && alt != pending.preview.end() &&
+            alt->is_string()) {
             line +=
                 ", \"" + escape_markdown(one_line(alt->get<std::string>(), alt_max_bytes)) + "\"";
         }
@@ -96,7 +99,8 @@ std::string references_part(const LlmResult& result, const std::string& url_pref
         part += line + "\n";
     }
     if (!captured.chart_description.empty()) {
-        part += "\n" + escape_markdown(one_line(captured.chart_description, alt_max_bytes)) + "\n";
+        part += "\n" +
+                escape_markdown(one_line(captured.chart_description, description_max_bytes)) + "\n";
     }
     return part;
 }

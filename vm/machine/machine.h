@@ -122,7 +122,7 @@ class Machine {
     virtual boost::asio::awaitable<Result<void>> claim(ClaimRequest request) = 0;
     // What the guest confirmed; empty before claim().
     virtual const ClaimReply& claimed() const = 0;
-    // A short question to the agent: steps the guest's clock, and shows that the guest answers.
+    // A short question to the agent: shows that the guest answers.
     virtual boost::asio::awaitable<Result<void>> check(std::chrono::milliseconds timeout) = 0;
 
     // Ends it in bounded time and frees its process, folder and descriptors. Never fails halfway;

@@ -18,6 +18,7 @@
 #include "vm/link/call.h"
 #include "vm/link/link.h"
 #include "vm/qemu/claim.h"
+#include "vm/qemu/guest_clock.h"
 
 namespace asio = boost::asio;
 
@@ -183,11 +184,9 @@ asio::awaitable<void> QemuMachine::Core::correct_clock(std::shared_ptr<Core> cor
         core->clock_timer.expires_after(limits::machine_clock_interval);
         co_await core->clock_timer.async_wait(as_tuple_awaitable);
         if (core->gone) co_return;
-        Json parameters = {{"wall_clock_ns", wall_clock_ns()}};
-        auto stepped = co_await link::call(*core->link, "clock", std::move(parameters),
-                                           std::chrono::seconds(5));
-        if (!stepped && !core->gone) {
-            log::debug("clock_not_corrected", {{"id", core->id}, {"why", stepped.error().text()}});
+        const auto settled = co_await settle_guest_clock(*core->link);
+        if (!settled && !core->gone) {
+            log::debug("clock_not_corrected", {{"id", core->id}, {"why", settled.error().text()}});
         }
     }
 }
@@ -327,6 +326,10 @@ asio::awaitable<Result<void>> QemuMachine::claim(ClaimRequest request) {
     if (core->claim_started) co_return fail(ErrorCode::internal, "a machine is claimed once");
     core->claim_started = true;
     auto result = co_await Core::ask_claim(core, std::move(request));
+    if (result) {
+        const auto settled = co_await settle_guest_clock(*core->link);
+        if (!settled) result = fail(settled.error());
+    }
     if (!result) {
         Error error = result.error().in("making a clone unlike the others");
         co_await Core::kill(core, error.text());  // fail closed
@@ -340,9 +343,9 @@ asio::awaitable<Result<void>> QemuMachine::claim(ClaimRequest request) {
 asio::awaitable<Result<void>> QemuMachine::check(std::chrono::milliseconds timeout) {
     const auto core = core_;
     if (core->gone || core->exit) co_return fail(ErrorCode::sandbox_gone, "the machine is gone");
-    Json parameters = {{"wall_clock_ns", wall_clock_ns()}};
-    auto stepped = co_await link::call(*core->link, "clock", std::move(parameters), timeout);
-    if (!stepped) co_return fail(stepped.error().in("checking a machine"));
+    Json only_asks = {{"step_by_ns", 0}};
+    auto answered = co_await link::call(*core->link, "clock", std::move(only_asks), timeout);
+    if (!answered) co_return fail(answered.error().in("checking a machine"));
     co_return Result<void>();
 }
 

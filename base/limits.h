@@ -83,6 +83,8 @@ inline constexpr std::size_t worker_queue_max = 1024;
 // --- kernel-proxy ------------------------------------------------------------------------------
 // Inline text of one execution (stdout and stderr together); the rest spills to an artifact.
 inline constexpr std::size_t execution_inline_text_max_bytes = 1 * MiB;
+// Pictures, pages and data (base64 or JSON text) that go inline per execution: a plotly page is 5 MB.
+inline constexpr std::size_t execution_inline_rich_max_bytes = 16 * MiB;
 // What spills per execution; past it bytes are counted, not kept.
 inline constexpr std::size_t execution_spill_max_bytes = 256 * MiB;
 // Executions waiting on one context.
@@ -94,7 +96,7 @@ inline constexpr std::size_t kernel_header_max_bytes = 64 * KiB;
 // Source code of one execution.
 inline constexpr std::size_t execution_code_max_bytes = 8 * MiB;
 // The ladder that ends a cell: interrupt, wait; restart the kernel, wait; kill the VM.
-inline constexpr seconds execution_interrupt_grace{3};
+inline constexpr seconds execution_interrupt_grace{5};
 inline constexpr seconds execution_restart_grace{30};
 // The reply and `idle` come together; when one is lost, the execution ends all the same after this.
 inline constexpr seconds execution_tail_grace{10};
@@ -269,6 +271,11 @@ inline constexpr seconds machine_claim_timeout{30};
 // The kernel kills at once; past this the process is in an uninterruptible wait and is left to it.
 inline constexpr seconds machine_kill_timeout{5};
 inline constexpr seconds machine_clock_interval{30};
+// The guest's clock: an answer within 10 ms tells the time to 5 ms; a busy host gives one in some
+// questions. 50 ms are promised.
+inline constexpr std::chrono::nanoseconds guest_clock_good_enough{5'000'000};
+inline constexpr int guest_clock_questions_max = 8;
+inline constexpr seconds guest_clock_timeout{5};
 // Streams that a guest opens before anybody owns its machine (one: its events), and kernels that a
 // claim reports.
 inline constexpr std::size_t machine_early_streams_max = 8;

@@ -75,6 +75,7 @@ asio::awaitable<void> Kernel::end_by_force(RunningCell& cell, Outcome outcome, E
         co_return;
     }
     log::warning("cell_ignored_interrupt", {{"kernel_id", spec_.id}});
+    error.cause += "; it ignored the interrupt, so its kernel was restarted: variables are gone";
     cell.end_now(outcome, error);
     // The caller has its answer as soon as the cell is cut off; the new process follows.
     cell.execution().finish(cell.finished());

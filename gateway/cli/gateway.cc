@@ -31,6 +31,7 @@ Gateway::Gateway(config::Config config, int ready_fd)
 Gateway::~Gateway() = default;
 
 Result<void> Gateway::prepare() {
+    CB_TRY(http::check_listen(loop_.get_executor(), config_.listen));
     CB_TRY(make_directories(config_.state_directory(), 0700));
     CB_TRY_ASSIGN(token, auth::load_or_create_token(config_.token_path()));
     token_ = std::move(token);
@@ -176,11 +177,20 @@ asio::awaitable<void> Gateway::wait_for_signal() {
     co_await take_down();
 }
 
+// Cells that still run end with SandboxGone, which their callers read before the connection ends.
+asio::awaitable<void> Gateway::end_sandboxes() {
+    if (sandboxes_) co_await sandboxes_->remove_all();
+}
+
 asio::awaitable<void> Gateway::take_down() {
-    if (server_) co_await server_->shutdown(std::chrono::seconds(config_.shutdown_grace_s));
+    if (server_) {
+        http::Server::LastWords end_streams = [this] { return end_sandboxes(); };
+        co_await server_->shutdown(std::chrono::seconds(config_.shutdown_grace_s),
+                                   std::move(end_streams));
+    }
     // The pool first: a machine that is being started for somebody becomes a sandbox or ends.
     co_await machines_->stop();
-    if (sandboxes_) co_await sandboxes_->remove_all();
+    co_await end_sandboxes();
     tidy_timer_.cancel();
     log::info("stopped");
     loop_.stop();

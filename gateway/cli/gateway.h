@@ -42,6 +42,7 @@ class Gateway {
     boost::asio::awaitable<void> bring_up();
     boost::asio::awaitable<void> wait_for_signal();
     boost::asio::awaitable<void> take_down();
+    boost::asio::awaitable<void> end_sandboxes();
     boost::asio::awaitable<void> tidy_store();
     std::uint64_t artifacts_max_bytes() const;
     void announce();

@@ -25,7 +25,7 @@ namespace {
 ArtifactInfo text_info(const Recorder::Owner& owner) {
     ArtifactInfo info;
     info.kind = artifacts::ArtifactKind::text;
-    info.mime = "text/plain; charset=utf-8";
+    info.mime = "text/plain";
     info.name = "output.txt";
     info.execution_id = owner.execution_id;
     info.sandbox_id = owner.sandbox_id;
@@ -76,6 +76,7 @@ std::vector<Json> Recorder::take_display(Display display) {
         log::info("display_part_dropped",
                   {{"execution_id", owner_.execution_id}, {"reason", warning}});
     }
+    recorded.cuts = display_budget_.apply(recorded.captured);
     std::vector<Json> lines = one(wire::result(display, recorded.captured.result_fields));
     displays_.push_back(std::move(recorded));
     artifacts_due_ = true;
@@ -86,14 +87,18 @@ asio::awaitable<std::vector<Json>> Recorder::keep_artifacts() {
     std::vector<Json> lines;
     if (!std::exchange(artifacts_due_, false)) co_return lines;
     RecordedDisplay& recorded = displays_.back();
-    for (PendingArtifact& pending : recorded.captured.artifacts) {
+    for (std::size_t index = 0; index < recorded.captured.artifacts.size(); ++index) {
+        PendingArtifact& pending = recorded.captured.artifacts[index];
         auto stored = co_await store(pending);
         if (stored) {
             lines.push_back(wire::artifact(*stored, pending.preview));
-            recorded.artifacts.push_back(std::move(*stored));
         } else {
             lines.push_back(wire::dropped(stored.error().in("storing " + pending.name).text()));
         }
+        for (const CutField& cut : recorded.cuts) {
+            if (cut.artifact == index) lines.push_back(wire::truncated(cut, stored));
+        }
+        if (stored) recorded.artifacts.push_back(std::move(*stored));
     }
     co_return lines;
 }

@@ -13,6 +13,7 @@
 #include "artifacts/capture.h"
 #include "artifacts/store.h"
 #include "base/worker_pool.h"
+#include "gateway/executions/display_budget.h"
 #include "gateway/executions/text_budget.h"
 #include "gateway/sandboxes/sandbox.h"
 #include "kernel-proxy/output_event.h"
@@ -23,6 +24,7 @@ namespace cellblock::gateway {
 struct RecordedDisplay {
     artifacts::Captured captured;  // its bytes moved to the store
     std::vector<artifacts::Artifact> artifacts;
+    std::vector<CutField> cuts;  // what of it did not go inline
     kernel_proxy::DisplayKind kind = kernel_proxy::DisplayKind::display;
     RecordedDisplay() = default;
 };
@@ -61,6 +63,7 @@ class Recorder {
     std::shared_ptr<Sandbox> sandbox_;
     Owner owner_;
     TextBudget text_;
+    DisplayBudget display_budget_;
     std::size_t display_count_ = 0;
     std::vector<RecordedDisplay> displays_;
     bool artifacts_due_ = false;  // of displays_.back()

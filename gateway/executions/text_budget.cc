@@ -3,23 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "artifacts/text.h"
 #include "base/limits.h"
 
 namespace cellblock::gateway {
 
 namespace asio = boost::asio;
-
-namespace {
-
-// The longest prefix of at most `max_bytes` that does not end inside a UTF-8 sequence.
-std::size_t cut_between_characters(std::string_view text, std::size_t max_bytes) {
-    if (text.size() <= max_bytes) return text.size();
-    std::size_t end = max_bytes;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-    return end;
-}
-
-}  // namespace
 
 TextBudget::TextBudget(artifacts::Store& store, WorkerPool& workers, artifacts::ArtifactInfo info)
     : store_(store), workers_(workers), info_(std::move(info)) {}
@@ -29,7 +18,7 @@ asio::awaitable<std::string> TextBudget::take(std::string text) {
     const std::size_t room = limits::execution_inline_text_max_bytes - inline_bytes_;
     // Once something was cut, nothing more goes inline: a gap in the middle would read as complete
     // text.
-    const std::size_t shown = writer_ || failed_ ? 0 : cut_between_characters(text, room);
+    const std::size_t shown = writer_ || failed_ ? 0 : artifacts::cut_utf8(text, room).size();
     std::string head = text.substr(0, shown);
     inline_bytes_ += shown;
     if (shown == text.size()) {

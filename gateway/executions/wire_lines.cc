@@ -81,6 +81,17 @@ Json truncated(const TruncatedText& event) {
     return line;
 }
 
+Json truncated(const CutField& cut, const Result<artifacts::Artifact>& kept) {
+    Json line = {{"type", "truncated"},
+                 {"field", cut.field},
+                 {"inline_bytes", cut.inline_bytes},
+                 {"total_bytes", cut.total_bytes},
+                 {"kept_bytes", kept ? kept->size_bytes : 0}};
+    if (kept) line["artifact_id"] = kept->id;
+    if (!kept) line["reason"] = kept.error().text();
+    return line;
+}
+
 Json keepalive() {
     return Json{{"type", "keepalive"}};
 }

@@ -6,8 +6,8 @@
 //   keepalive {}                                   end_of_execution {}
 //   ours: artifact {id, kind, mime, name, size, url, preview}, display_update {display_id,
 //   ...fields},
-//         clear_output {wait}, truncated {inline_bytes, total_bytes, kept_bytes, artifact_id?,
-//         reason?}, dropped {reason}
+//         clear_output {wait}, truncated {field?, inline_bytes, total_bytes, kept_bytes,
+//         artifact_id?, reason?}, dropped {reason}
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@
 
 #include "artifacts/artifact.h"
 #include "base/json.h"
+#include "gateway/executions/display_budget.h"
 #include "gateway/executions/text_budget.h"
 #include "kernel-proxy/output_event.h"
 
@@ -28,6 +29,8 @@ Json clear_output(const kernel_proxy::ClearOutput& event);
 Json dropped(std::string_view reason);
 Json artifact(const artifacts::Artifact& artifact, const Json& preview);
 Json truncated(const TruncatedText& event);
+// A display's field of which the line has a part, or nothing.
+Json truncated(const CutField& cut, const Result<artifacts::Artifact>& kept);
 Json keepalive();
 Json end();
 

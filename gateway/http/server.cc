@@ -70,7 +70,41 @@ void set_socket_options(TcpSocket& socket) {
     ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof unacknowledged_ms);
 }
 
+Result<std::shared_ptr<tcp::acceptor>> open_acceptor(const asio::any_io_executor& executor,
+                                                     const std::string& address) {
+    auto parts = split_address(address);
+    if (!parts) return fail(std::move(parts).error());
+    tcp::resolver resolver(executor);
+    boost::system::error_code ec;
+    const auto found = resolver.resolve(parts->host, parts->port, tcp::resolver::passive, ec);
+    if (ec || found.empty()) {
+        return fail(ErrorCode::invalid_argument,
+                    "cannot listen on " + address + ": " + ec.message(),
+                    "give an IP address of this machine");
+    }
+    const tcp::endpoint endpoint = found.begin()->endpoint();
+    auto acceptor = std::make_shared<tcp::acceptor>(executor);
+    acceptor->open(endpoint.protocol(), ec);
+    if (!ec) acceptor->set_option(asio::socket_base::reuse_address(true), ec);
+    if (!ec) acceptor->bind(endpoint, ec);
+    if (!ec) acceptor->listen(asio::socket_base::max_listen_connections, ec);
+    if (ec) {
+        const bool busy = ec == asio::error::address_in_use;
+        return fail(busy ? ErrorCode::conflict : ErrorCode::io,
+                    "cannot listen on " + address + ": " + ec.message(),
+                    busy ? "another program has this port: stop it, or choose one with --listen"
+                         : "choose another address with --listen");
+    }
+    return acceptor;
+}
+
 }  // namespace
+
+Result<void> check_listen(const asio::any_io_executor& executor, const std::string& address) {
+    CB_TRY_ASSIGN(acceptor, open_acceptor(executor, address));
+    (void)acceptor;
+    return {};
+}
 
 Server::Server(asio::any_io_executor executor, ServerOptions options, Router router,
                std::shared_ptr<const Guard> guard, metrics::Registry& registry, WorkerPool& workers)
@@ -87,29 +121,7 @@ Server::~Server() {
 }
 
 Result<void> Server::listen(const std::string& address) {
-    auto parts = split_address(address);
-    if (!parts) return fail(std::move(parts).error());
-    tcp::resolver resolver(executor_);
-    boost::system::error_code ec;
-    const auto found = resolver.resolve(parts->host, parts->port, tcp::resolver::passive, ec);
-    if (ec || found.empty()) {
-        return fail(ErrorCode::invalid_argument,
-                    "cannot listen on " + address + ": " + ec.message(),
-                    "give an IP address of this machine");
-    }
-    const tcp::endpoint endpoint = found.begin()->endpoint();
-    auto acceptor = std::make_shared<Acceptor>(executor_);
-    acceptor->open(endpoint.protocol(), ec);
-    if (!ec) acceptor->set_option(asio::socket_base::reuse_address(true), ec);
-    if (!ec) acceptor->bind(endpoint, ec);
-    if (!ec) acceptor->listen(asio::socket_base::max_listen_connections, ec);
-    if (ec) {
-        const bool busy = ec == asio::error::address_in_use;
-        return fail(busy ? ErrorCode::conflict : ErrorCode::io,
-                    "cannot listen on " + address + ": " + ec.message(),
-                    busy ? "another program has this port: stop it, or choose one with --listen"
-                         : "choose another address with --listen");
-    }
+    CB_TRY_ASSIGN(acceptor, open_acceptor(executor_, address));
     // Inherited by no child: QEMU must not hold our port.
     ::fcntl(acceptor->native_handle(), F_SETFD, FD_CLOEXEC);
     acceptors_.push_back(std::move(acceptor));
@@ -206,7 +218,16 @@ asio::awaitable<void> Server::sweep_loop(std::shared_ptr<ServerCore> core,
     }
 }
 
-asio::awaitable<void> Server::shutdown(std::chrono::milliseconds grace) {
+asio::awaitable<bool> Server::wait_until_empty(Deadline deadline) {
+    asio::steady_timer timer(executor_);
+    while (!core_->connections.empty() && std::chrono::steady_clock::now() < deadline) {
+        timer.expires_after(std::chrono::milliseconds(20));
+        co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+    co_return core_->connections.empty();
+}
+
+asio::awaitable<void> Server::shutdown(std::chrono::milliseconds grace, LastWords last_words) {
     core_->stopping = true;
     boost::system::error_code ignored;
     for (const auto& acceptor : acceptors_) acceptor->close(ignored);
@@ -217,18 +238,16 @@ asio::awaitable<void> Server::shutdown(std::chrono::milliseconds grace) {
         }
     };
     for_each(&Connection::end_when_idle);
-    asio::steady_timer timer(executor_);
-    const Deadline soft = std::chrono::steady_clock::now() + grace;
-    const Deadline hard = soft + std::chrono::seconds(5);
-    bool cut = false;
-    while (!core_->connections.empty() && std::chrono::steady_clock::now() < hard) {
-        if (!cut && std::chrono::steady_clock::now() >= soft) {
-            cut = true;
-            log::warning("http_shutdown_cut_off", {{"connections", core_->connections.size()}});
-            for_each(&Connection::cut_off);
-        }
-        timer.expires_after(std::chrono::milliseconds(20));
-        co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    using std::chrono::steady_clock;
+    bool empty = co_await wait_until_empty(steady_clock::now() + grace);
+    if (!empty && last_words) {
+        co_await last_words();
+        empty = co_await wait_until_empty(steady_clock::now() + std::chrono::seconds(2));
+    }
+    if (!empty) {
+        log::warning("http_shutdown_cut_off", {{"connections", core_->connections.size()}});
+        for_each(&Connection::cut_off);
+        co_await wait_until_empty(steady_clock::now() + std::chrono::seconds(5));
     }
     sweep_timer_->cancel();
 }

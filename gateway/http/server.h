@@ -5,6 +5,7 @@
 // server's coroutines (shutdown()) or be stopped before the worker pool and the registry go.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@
 #include "gateway/http/server_core.h"
 
 namespace cellblock::gateway::http {
+
+// Whether a server could listen there now: said before anything slow or exclusive is begun.
+Result<void> check_listen(const boost::asio::any_io_executor& executor, const std::string& address);
 
 class Server {
   public:
@@ -32,12 +36,17 @@ class Server {
     std::vector<boost::asio::ip::tcp::endpoint> endpoints() const;
     // Begins to accept.
     void start();
-    // Stops accepting, lets answers finish for `grace`, then cuts off. Resumes when no connection
+    // Stops accepting, lets answers finish for `grace`; then `last_words` may end what the open
+    // answers wait for, so that they end with a reason; then cuts off. Resumes when no connection
     // is left.
-    boost::asio::awaitable<void> shutdown(std::chrono::milliseconds grace);
+    using LastWords = std::function<boost::asio::awaitable<void>()>;
+    boost::asio::awaitable<void> shutdown(std::chrono::milliseconds grace,
+                                          LastWords last_words = nullptr);
     std::size_t connections() const { return core_->connections.size(); }
 
   private:
+    boost::asio::awaitable<bool> wait_until_empty(Deadline deadline);
+
     using Acceptor = boost::asio::ip::tcp::acceptor;
 
     static boost::asio::awaitable<void> accept_loop(std::shared_ptr<ServerCore> core,

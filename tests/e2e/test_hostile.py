@@ -203,6 +203,32 @@ def test_one_huge_string_is_capped_and_counted(gateway, sandbox):
     assert resident_kib(gateway.process.pid) - before < 64 * 1024
 
 
+def test_a_huge_result_is_cut_kept_and_counted(gateway, sandbox):
+    run = gateway.execute("'z' * 3_000_000", sandbox=sandbox)
+    [cut] = run.of("truncated")
+    assert cut["field"] == "text"
+    assert len(run.text) == cut["inline_bytes"] == 1 << 20
+    assert cut["total_bytes"] == cut["kept_bytes"] == 3_000_000
+    kept = gateway.request("GET", f"/artifacts/{cut['artifact_id']}")
+    assert kept.content == b"z" * 3_000_000
+    assert kept.headers["Content-Type"].startswith("text/plain")
+
+
+def test_many_huge_displays_do_not_all_go_inline(gateway, sandbox):
+    code = (
+        "from IPython.display import HTML, display\n"
+        "for i in range(6): display(HTML(str(i) * 5_000_000))"
+    )
+    run = gateway.execute(code, sandbox=sandbox, timeout=120)
+    assert run.error is None, run.error
+    inline = [result for result in run.results if "html" in result]
+    cuts = run.of("truncated")
+    assert len(inline) == 3 and len(cuts) == 3
+    assert {cut["field"] for cut in cuts} == {"html"}
+    kept = gateway.request("GET", f"/artifacts/{cuts[-1]['artifact_id']}")
+    assert len(kept.content) == 5_000_000
+
+
 def test_a_client_that_goes_away_interrupts_its_cell(gateway, sandbox):
     lines = gateway.stream(
         "import time\nprint('on', flush=True)\n"

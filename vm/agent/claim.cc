@@ -109,10 +109,9 @@ boost::asio::awaitable<Result<Json>> claim(Agent& agent, Json params) {
 }
 
 boost::asio::awaitable<Result<Json>> step_clock(Agent& agent, Json params) {
-    CB_CO_TRY_ASSIGN(wall_clock_ns, required_integer(params, "wall_clock_ns"));
-    if (agent.options().mode == Mode::rootless) co_return Json{{"stepped_ns", 0}, {"error_ns", 0}};
-    CB_CO_TRY_ASSIGN(step, set_clock(wall_clock_ns, clock_tolerance_ns));
-    co_return Json{{"stepped_ns", step.stepped_ns}, {"error_ns", step.error_ns}};
+    CB_CO_TRY_ASSIGN(step_by_ns, required_integer(params, "step_by_ns"));
+    if (agent.options().mode == Mode::guest && step_by_ns != 0) CB_CO_TRY(shift_clock(step_by_ns));
+    co_return Json{{"guest_ns", wall_clock_ns()}};
 }
 
 }  // namespace cellblock::vm::agent

@@ -18,7 +18,8 @@ class Agent;
 // failure is the answer, and the host must not serve from this guest.
 boost::asio::awaitable<Result<Json>> claim(Agent& agent, Json params);
 
-// The call `clock`: steps the wall clock when it is off by more than a millisecond.
+// The call `clock` {"step_by_ns"}: moves the wall clock by so much (0: only asks) and answers
+// {"guest_ns"}, the time after it. A difference, because an absolute time ages on its way.
 boost::asio::awaitable<Result<Json>> step_clock(Agent& agent, Json params);
 
 // The field "env": an object of strings, or absent.

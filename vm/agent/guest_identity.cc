@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/random.h>
 #include <sys/ioctl.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,6 +69,22 @@ Result<ClockStep> set_clock(std::int64_t target_ns, std::int64_t tolerance_ns) {
     }
     step.stepped_ns = -step.error_ns;
     return step;
+}
+
+Result<void> shift_clock(std::int64_t by_ns) {
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    timex change{};
+    change.modes = ADJ_SETOFFSET | ADJ_NANO;
+    change.time.tv_sec = by_ns / second_ns;
+    change.time.tv_usec = by_ns % second_ns;
+    if (change.time.tv_usec < 0) {  // the call wants the fraction positive
+        change.time.tv_sec -= 1;
+        change.time.tv_usec += second_ns;
+    }
+    if (::clock_adjtime(CLOCK_REALTIME, &change) < 0) {
+        return fail(error_from_errno(errno, "move the guest's clock"));
+    }
+    return {};
 }
 
 bool is_valid_hostname(std::string_view name) {

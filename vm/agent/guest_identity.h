@@ -23,6 +23,9 @@ struct ClockStep {
 };
 Result<ClockStep> set_clock(std::int64_t wall_clock_ns, std::int64_t tolerance_ns);
 
+// Moves the wall clock by `by_ns`, at once and without a gap (clock_adjtime(2), ADJ_SETOFFSET).
+Result<void> shift_clock(std::int64_t by_ns);
+
 // Also writes /etc/hostname and the line of /etc/hosts that lets sudo resolve it.
 Result<void> set_hostname(const std::string& name);
 bool is_valid_hostname(std::string_view name);

@@ -126,7 +126,7 @@ class Machine {
     virtual boost::asio::awaitable<Result<void>> claim(ClaimRequest request) = 0;
     // What the guest confirmed; empty before claim().
     virtual const ClaimReply& claimed() const = 0;
-    // A short question to the agent: steps the guest's clock, and shows that the guest answers.
+    // A short question to the agent: shows that the guest answers.
     virtual boost::asio::awaitable<Result<void>> check(std::chrono::milliseconds timeout) = 0;
 
     // Stops the guest, calls `while_stopped` on the loop (for what must be of the same moment: see

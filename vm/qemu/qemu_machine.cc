@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "vm/link/call.h"
 #include "vm/qemu/claim.h"
+#include "vm/qemu/guest_clock.h"
 #include "vm/qemu/qemu_machine_core.h"
 
 namespace asio = boost::asio;
@@ -162,13 +163,11 @@ asio::awaitable<void> QemuMachine::Core::serve_link(Self core) {
                  "the guest link was closed" + (why ? ": " + why->text() : std::string()));
 }
 
-asio::awaitable<Result<void>> QemuMachine::Core::step_clock(Self core,
-                                                            std::chrono::milliseconds timeout) {
+asio::awaitable<Result<void>> QemuMachine::Core::settle_clock(Self core) {
     CB_CO_TRY(core->check_alive());
-    if (!core->link) co_return fail(ErrorCode::sandbox_gone, "the machine has no link");
-    Json parameters = {{"wall_clock_ns", wall_clock_ns()}};
-    CB_CO_TRY(co_await link::call(*core->link, "clock", std::move(parameters), timeout));
-    co_return Result<void>();
+    const auto link = core->link;  // the machine may give it away meanwhile
+    if (!link) co_return fail(ErrorCode::sandbox_gone, "the machine has no link");
+    co_return co_await settle_guest_clock(*link);
 }
 
 asio::awaitable<void> QemuMachine::Core::correct_clock(Self core) {
@@ -176,9 +175,9 @@ asio::awaitable<void> QemuMachine::Core::correct_clock(Self core) {
         core->clock_timer.expires_after(limits::machine_clock_interval);
         co_await core->clock_timer.async_wait(as_tuple_awaitable);
         if (core->gone || !core->link) co_return;
-        const auto stepped = co_await step_clock(core, std::chrono::seconds(5));
-        if (!stepped && !core->gone) {
-            log::debug("clock_not_corrected", {{"id", core->id}, {"why", stepped.error().text()}});
+        const auto settled = co_await settle_clock(core);
+        if (!settled && !core->gone) {
+            log::debug("clock_not_corrected", {{"id", core->id}, {"why", settled.error().text()}});
         }
     }
 }
@@ -233,6 +232,10 @@ asio::awaitable<Result<void>> QemuMachine::claim(ClaimRequest request) {
     if (core->claim_started) co_return fail(ErrorCode::internal, "a machine is claimed once");
     core->claim_started = true;
     auto result = co_await Core::ask_claim(core, std::move(request));
+    if (result) {
+        const auto settled = co_await Core::settle_clock(core);
+        if (!settled) result = fail(settled.error());
+    }
     if (!result) {
         Error error = result.error().in("making a clone unlike the others");
         co_await Core::kill(core, error.text());  // fail closed
@@ -245,8 +248,12 @@ asio::awaitable<Result<void>> QemuMachine::claim(ClaimRequest request) {
 
 asio::awaitable<Result<void>> QemuMachine::check(std::chrono::milliseconds timeout) {
     const auto core = core_;
-    auto stepped = co_await Core::step_clock(core, timeout);
-    if (!stepped) co_return fail(stepped.error().in("checking a machine"));
+    CB_CO_TRY(core->check_alive());
+    const auto link = core->link;
+    if (!link) co_return fail(ErrorCode::sandbox_gone, "the machine has no link");
+    Json only_asks = {{"step_by_ns", 0}};
+    auto answered = co_await link::call(*link, "clock", std::move(only_asks), timeout);
+    if (!answered) co_return fail(answered.error().in("checking a machine"));
     co_return Result<void>();
 }
 

@@ -56,8 +56,7 @@ struct QemuMachine::Core {
     static boost::asio::awaitable<void> end(Self core, ExitReason reason, std::string text);
     static boost::asio::awaitable<void> supervise(Self core);
     static boost::asio::awaitable<void> serve_link(Self core);
-    static boost::asio::awaitable<Result<void>> step_clock(Self core,
-                                                           std::chrono::milliseconds timeout);
+    static boost::asio::awaitable<Result<void>> settle_clock(Self core);
     static boost::asio::awaitable<void> correct_clock(Self core);
     static boost::asio::awaitable<Result<Json>> ask_claim(Self core, ClaimRequest request);
     static boost::asio::awaitable<void> kill(Self core, std::string reason);

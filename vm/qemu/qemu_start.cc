@@ -109,7 +109,7 @@ asio::awaitable<Result<std::unique_ptr<Machine>>> QemuMachine::start(std::shared
     auto restored = co_await Core::restore(core, std::move(source), request.state);
     if (restored && request.restored_as == RestoredAs::same) {
         core->claim_started = true;
-        restored = co_await Core::step_clock(core, limits::machine_claim_timeout);
+        restored = co_await Core::settle_clock(core);
         asio::co_spawn(executor, Core::correct_clock(core), log_machine_failure);
     }
     if (!restored) {

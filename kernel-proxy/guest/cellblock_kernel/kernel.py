@@ -7,6 +7,7 @@ environment and the directory hold for that execution only, and the code runs ex
 from __future__ import annotations
 
 import signal
+import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,6 +40,8 @@ class CellblockKernel(IPythonKernel):
         self._execution_environment = ExecutionEnvironment()
         self.cellblock_execution_id: str | None = None
         super().__init__(**kwargs)
+        self._debug = sys.breakpointhook
+        sys.breakpointhook = self._breakpoint
 
     async def do_execute(
         self,
@@ -100,6 +103,12 @@ class CellblockKernel(IPythonKernel):
         if not self._allow_stdin:
             raise StdinNotImplementedError(NO_INPUT.format(name="getpass"))
         return super().getpass(prompt, stream)
+
+    def _breakpoint(self, *args: Any, **kwargs: Any) -> Any:
+        """A debugger asks questions too."""
+        if not self._allow_stdin:
+            raise StdinNotImplementedError(NO_INPUT.format(name="breakpoint"))
+        return self._debug(*args, **kwargs)
 
     # Interrupts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,15 @@ _OWN = str(Path(__file__).parent) + "/"
 
 class CellblockShell(ZMQInteractiveShell):
     """ZMQInteractiveShell whose tracebacks end where the user's code ends."""
+
+    def ask_exit(self) -> None:
+        """Where a client asks its own questions it decides what exit() means. Elsewhere the process
+        stays: the cells that wait behind this one would die for it."""
+        if not self.kernel._allow_stdin:
+            self.keepkernel_on_exit = True
+            print("exit() does not end this kernel. Restart its context to begin anew.",
+                  file=sys.stderr)
+        super().ask_exit()
 
     def _get_exc_info(self, exc_tuple: Any = None) -> Any:
         kind, value, trace = super()._get_exc_info(exc_tuple)

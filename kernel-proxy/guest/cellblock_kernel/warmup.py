@@ -100,6 +100,7 @@ def _exercise(log: Callable[[str], None]) -> None:
         pass
     except Exception as error:
         log(f"the throw-away figure failed: {type(error).__name__}: {error}")
+    _format_an_error(log)
     try:
         import pandas
 
@@ -112,6 +113,24 @@ def _exercise(log: Callable[[str], None]) -> None:
         pass
     except Exception as error:
         log(f"the throw-away table failed: {type(error).__name__}: {error}")
+
+
+def _format_an_error(log: Callable[[str], None]) -> None:
+    """In the zygote, so that every kernel that is forked has the formatter's modules and caches: a
+    first traceback took 3 to 10 s in a new context, longer than the patience of an interrupt."""
+    try:
+        from IPython.core.ultratb import VerboseTB
+
+        try:
+            compile("1 +", "warm", "exec")
+        except SyntaxError:
+            pass
+        try:
+            exec(compile("def f(n):\n    return 1 / n\n\nf(0)", "warm", "exec"), {})
+        except ZeroDivisionError:
+            VerboseTB(include_vars=False).structured_traceback(*sys.exc_info())
+    except Exception as error:
+        log(f"the throw-away traceback failed: {type(error).__name__}: {error}")
 
 
 def _render_an_error() -> None:

@@ -98,7 +98,8 @@ def test_code_is_verbatim_and_lines_are_the_users(kernel: Any) -> None:
     assert cell.reply["status"] == "ok"
 
 
-@pytest.mark.parametrize("call", ["input('name? ')", "__import__('getpass').getpass()"])
+@pytest.mark.parametrize("call", ["input('name? ')", "__import__('getpass').getpass()",
+                                  "breakpoint()"])
 def test_input_says_what_to_do(kernel: Any, call: str) -> None:
     out = kernel.run(f"def ask():\n    return {call}\nask()")
     assert out.error["ename"] == "StdinNotImplementedError"
@@ -108,9 +109,13 @@ def test_input_says_what_to_do(kernel: Any, call: str) -> None:
     assert kernel.run("import sys; sys.stdin.read()").result == "''"
 
 
-def test_breakpoint_ends(kernel: Any) -> None:
-    out = kernel.run("breakpoint()\n1")
-    assert out.reply["status"] in ("ok", "error")
+@pytest.mark.parametrize("call", ["exit()", "quit()"])
+def test_exit_leaves_the_kernel_to_the_cells_behind_it(kernel: Any, call: str) -> None:
+    out = kernel.run(f"kept = 5\n{call}")
+    assert out.reply["status"] == "ok"
+    assert "exit() does not end this kernel" in out.stream("stderr")
+    assert kernel.run("class A(Exception): pass\nraise A").error["ename"] == "A"
+    assert kernel.run("kept").result == "5"
 
 
 def test_input_with_a_client_that_answers(kernel: Any) -> None:

@@ -86,6 +86,12 @@ AxisMap::AxisMap(const Axis& axis, const std::optional<std::array<double, 2>>& e
         low_ = std::min((*limits)[0], (*limits)[1]);
         high_ = std::max((*limits)[0], (*limits)[1]);
     }
+    // Points at the very edge would be cut in half; bars stand on zero without a gap.
+    if (!axis.lim && !logarithmic_ && high_ > low_) {
+        const double room = (high_ - low_) * 0.04;
+        if (low_ != 0) low_ -= room;
+        if (high_ != 0) high_ += room;
+    }
     if (logarithmic_ && !(high_ > 0)) logarithmic_ = false;
     if (logarithmic_ && !(low_ > 0)) low_ = high_ / 1000;
     if (!(low_ < high_)) {

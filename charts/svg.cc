@@ -58,6 +58,10 @@ class Page {
 
   private:
     Rect place_of(const Panel& panel, double top) const;
+    // Of several panels, one that does not say where it is.
+    bool is_loose(const Panel& panel) const {
+        return figure_.panels.size() > 1 && !panel.cell && !panel.bounds;
+    }
     std::vector<LegendItem> legend_items() const;
 
     const Figure& figure_;
@@ -84,7 +88,7 @@ Page::Page(const Figure& figure, const SvgOptions& options)
     height_ = std::clamp(width_ * ratio, rows * panel_min_height_px, 6000.0);
     height_ = std::max(height_, 220.0);
     for (const Panel& panel : figure.panels) {
-        if (!panel.cell && !panel.bounds) loose_px_ += 300;
+        if (is_loose(panel)) loose_px_ += 300;
     }
     height_ += loose_px_;
 }
@@ -154,7 +158,7 @@ std::string Page::draw() {
     double loose = height_ - loose_px_;
     for (const Panel& panel : figure_.panels) {
         Rect place = place_of(panel, top);
-        if (!panel.cell && !panel.bounds) {
+        if (is_loose(panel)) {
             place = {margin_px, loose, width_ - 2 * margin_px, 290};
             loose += 300;
         }

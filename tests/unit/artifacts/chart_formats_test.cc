@@ -12,17 +12,10 @@ using namespace cellblock::artifacts;
 namespace {
 
 constexpr std::string_view bars =
-    R"({"v":1,"panels":[{"id":"p0","title":"Sales","x":{"scale":"categorical",
-        "categories":["Oslo","Rome"]},"y":{"label":"Income (EUR)"
-}
-, "layers" : [ {
-    "id" : "l0",
-    "kind" : "bar",
-    "label" : "2025",
-    "data" : {"pos" : [ 0, 1 ], "cat" : [ 0, 1 ], "value" : [ 3.5, 2 ], "base" : [ 0, 0 ]}
-} ]
-}]
-})";
+    R"~({"v":1,"panels":[{"id":"p0","title":"Sales",
+        "x":{"scale":"categorical","categories":["Oslo","Rome"]},"y":{"label":"Income (EUR)"},
+        "layers":[{"id":"l0","kind":"bar","label":"2025",
+        "data":{"pos":[0,1],"cat":[0,1],"value":[3.5,2],"base":[0,0]}}]}]})~";
 
 ChartView view_of(std::string_view format, const ChartOptions& options = {}) {
     const auto known = chart_format_from(format);

@@ -23,7 +23,6 @@ Result<HttpReply> post(const StateArguments& arguments, const std::string& actio
     HttpCall call;
     call.method = "POST";
     call.path = "/sandboxes/" + http::percent_encode(arguments.sandbox) + "/" + action;
-    call.headers = {"Content-Type: application/json"};
     call.body = dump_ascii(body);
     return client.expect_success(call);
 }

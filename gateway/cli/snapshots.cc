@@ -110,10 +110,7 @@ Result<HttpReply> send(const SnapshotArguments& arguments, const char* method, s
     HttpCall call;
     call.method = method;
     call.path = std::move(path);
-    if (!body.is_null()) {
-        call.headers = {"Content-Type: application/json"};
-        call.body = dump_ascii(body);
-    }
+    if (!body.is_null()) call.body = dump_ascii(body);
     return client.expect_success(call);
 }
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstring>
+#include <utility>
 
 #include "vm/snapshot/ram_image.h"
 
@@ -53,7 +53,11 @@ class FakeGuest {
         if (memory == MAP_FAILED) ::_exit(255);
         auto* bytes = static_cast<volatile char*>(memory);
         const auto page = [bytes](std::size_t n) { return bytes + n * guest_page_bytes; };
-        if (map_flags == MAP_PRIVATE) *page(3) = 'c', *page(4) = 'd', *page(700) = 'z';
+        if (map_flags == MAP_PRIVATE) {
+            *page(3) = 'c';
+            *page(4) = 'd';
+            *page(700) = 'z';
+        }
         const char read = static_cast<char>(*page(20) + *page(1));
         (void)!::write(ready, &read, 1);
         char byte = 0;

@@ -87,8 +87,8 @@ const std::array table = {
         "(idle), or busy (any).",
         0, 0, culls},
     Key{"contents_dir", &Config::contents_dir,
-        "Folder of this machine that /api/contents serves to Jupyter clients, to read and to write. "
-        "Empty: none."},
+        "Folder of this machine that /api/contents serves to Jupyter clients, to read and to "
+        "write. Empty: none."},
     Key{"artifacts_max_mib", &Config::artifacts_max_mib,
         "Disk space for artifacts in MiB; past it the oldest go first.", 16, 100'000'000},
 };

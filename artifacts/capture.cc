@@ -57,6 +57,7 @@ class Capture {
         }
         finish_table();
         finish_html();
+        finish_alt();
         return std::move(out_);
     }
 
@@ -213,6 +214,7 @@ class Capture {
         artifact.preview["description"] = chart->description;
         out_.artifacts.push_back(std::move(artifact));
         out_.chart_description = std::move(chart->description);
+        alt_ = std::move(chart->alt);
         fields()["chart"] = std::move(chart->e2b);
     }
 
@@ -253,9 +255,18 @@ class Capture {
         out_.artifacts.push_back(std::move(artifact));
     }
 
+    // A chart says what its picture shows, where the picture itself does not.
+    void finish_alt() {
+        for (PendingArtifact& artifact : out_.artifacts) {
+            if (artifact.kind != ArtifactKind::image || alt_.empty()) continue;
+            if (!artifact.preview.contains("alt")) artifact.preview["alt"] = alt_;
+        }
+    }
+
     const Json& data_;
     const Json& metadata_;
     const std::size_t number_;
+    std::string alt_;  // of the chart
     Captured out_;
 };
 

@@ -11,10 +11,11 @@
 namespace cellblock::artifacts {
 
 struct ChartPart {
-    Json e2b;           // E2B's chart object, all keys present
-    Json model;         // the validated rich model: what is stored
-    std::string title;  // may be empty
-    std::string description;
+    Json e2b;                 // E2B's chart object, all keys present
+    Json model;               // the validated rich model: what is stored
+    std::string title;        // may be empty
+    std::string description;  // one paragraph
+    std::string alt;          // one sentence
 
     ChartPart() = default;
 };

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t json_max_bytes = 4000;
 constexpr std::size_t least_part_bytes = 120;  // below this a part is not begun
 constexpr std::size_t alt_max_bytes = 600;
+constexpr std::size_t description_max_bytes = 1500;
 
 // A fence that nothing inside can close.
 std::string fence_for(std::string_view text) {
@@ -96,7 +97,8 @@ std::string references_part(const LlmResult& result, const std::string& url_pref
         part += line + "\n";
     }
     if (!captured.chart_description.empty()) {
-        part += "\n" + escape_markdown(one_line(captured.chart_description, alt_max_bytes)) + "\n";
+        part += "\n" +
+                escape_markdown(one_line(captured.chart_description, description_max_bytes)) + "\n";
     }
     return part;
 }

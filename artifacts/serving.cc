@@ -98,13 +98,13 @@ bool matches_entity_tag(std::string_view header, std::string_view tag) {
     return false;
 }
 
-Headers content_headers(const Artifact& artifact) {
-    const std::string& mime = artifact.info.mime;
-    const bool active = is_active(mime);
+Headers view_headers(std::string_view mime, std::string_view name) {
+    const std::string_view type = mime.substr(0, mime.find(';'));
+    const bool active = is_active(type);
     Headers headers;
-    headers.emplace_back("Content-Type", served_type(mime));
+    headers.emplace_back("Content-Type", served_type(type));
     headers.emplace_back("Content-Disposition",
-                         content_disposition(artifact.info.name, active || is_shown_inline(mime)));
+                         content_disposition(name, active || is_shown_inline(type)));
     headers.emplace_back("X-Content-Type-Options", "nosniff");
     // No scripts and no requests, also for HTML: the address that it was opened by may carry a
     // token, which a script could read and send away. Interactive figures are drawn from chart
@@ -114,6 +114,11 @@ Headers content_headers(const Artifact& artifact) {
                          "style-src 'unsafe-inline'");
     headers.emplace_back("Cross-Origin-Resource-Policy", "same-origin");
     headers.emplace_back("Referrer-Policy", "no-referrer");
+    return headers;
+}
+
+Headers content_headers(const Artifact& artifact) {
+    Headers headers = view_headers(artifact.info.mime, artifact.info.name);
     headers.emplace_back("ETag", entity_tag(artifact));
     // Content never changes under its id. Private: it needed a token.
     headers.emplace_back("Cache-Control", "private, max-age=31536000, immutable");

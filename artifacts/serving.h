@@ -17,6 +17,10 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 // Cross-Origin-Resource-Policy, Referrer-Policy, ETag, Cache-Control, Accept-Ranges.
 Headers content_headers(const Artifact& artifact);
 
+// The same for what is made from an artifact (a chart as SVG, a page of a table): without ETag and
+// caching, because another version of the gateway may make it better.
+Headers view_headers(std::string_view mime, std::string_view name);
+
 // attachment or inline with the name in both forms of RFC 6266: an ASCII filename for old clients,
 // filename* (RFC 8187) when the name has more.
 std::string content_disposition(std::string_view name, bool is_inline);

@@ -298,6 +298,17 @@ Json table_summary(const Table& table, std::size_t max_bytes) {
     return summary;
 }
 
+Result<Table> parse_table_summary(const Json& summary) {
+    if (!summary.is_object()) return wrong("its summary must be an object");
+    Json described = summary;
+    described["v"] = 1;
+    described["rows_total"] = field(summary, "rows");
+    described["columns_total"] = field(summary, "columns");
+    described["columns"] = field(summary, "schema");
+    described.erase("data");  // says how much there is, not where
+    return parse_table(described);
+}
+
 std::string shape_text(const Table& table) {
     const auto plural = [](std::uint64_t count, std::string_view noun) {
         return with_thousands(count) + " " + std::string(noun) + (count == 1 ? "" : "s");

@@ -104,6 +104,9 @@ Result<Table> parse_table(const Json& json);
 // `max_bytes`, columns and rows left out said as numbers.
 Json table_summary(const Table& table, std::size_t max_bytes);
 
+// The table back from its summary, as far as the summary goes: for whoever shows it again.
+Result<Table> parse_table_summary(const Json& summary);
+
 // "2,000,000 rows × 12 columns"
 std::string shape_text(const Table& table);
 

@@ -51,8 +51,8 @@ inline constexpr int agent_reply_high_water_mark = 64;
 inline constexpr std::size_t agent_zmq_frame_max_bytes = 256 * MiB;
 static_assert(agent_zmq_frame_max_bytes > kernel_message_max_bytes);
 // Processes and threads: a fork bomb ends at its own wall, and another kernel still starts.
-inline constexpr int agent_kernel_pids_max = 512;
-inline constexpr int agent_sandbox_pids_max = 1024;
+inline constexpr int agent_kernel_pids_max = 256;
+inline constexpr int agent_sandbox_pids_max = 512;
 inline constexpr std::size_t agent_kernels_max = 32;
 inline constexpr std::size_t agent_memory_limit_min_bytes = 64 * MiB;
 inline constexpr std::size_t agent_events_queued_max = 256;

@@ -39,7 +39,9 @@ const Value& lookup(const Map& map, std::string_view name, const Value& fallback
 
 Result<void> check_layer_data(Kind kind, const LayerData& data) {
     if (kind == Kind::hist) {
-        return check_edges(data, "edges", data.numbers("count").size());
+        const std::size_t bins = data.numbers("count").size();
+        if (bins > 0 && data.numbers("edges").empty()) return bad("edges", "must border every bin");
+        return check_edges(data, "edges", bins);
     }
     if (kind == Kind::heatmap || kind == Kind::hist2d) {
         const Grid& v = data.grid("v");

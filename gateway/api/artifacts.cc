@@ -3,7 +3,7 @@
 // DELETE removes.
 #include "artifacts/serving.h"
 #include "artifacts/store.h"
-#include "base/ids.h"
+#include "gateway/api/artifact_request.h"
 #include "gateway/api/services.h"
 #include "gateway/http/router.h"
 
@@ -15,25 +15,9 @@ using http::ResponseWriter;
 
 namespace {
 
-Result<std::string> artifact_id(const Request& request) {
-    const std::string& id = request.param("id");
-    if (!is_valid_id(id))
-        return fail(ErrorCode::not_found, "artifact \"" + id + "\" was not found");
-    return id;
-}
-
-// Somebody else's artifact looks exactly like one that does not exist.
-Result<void> check_owner(const artifacts::Artifact& artifact, const Request& request) {
-    if (artifact.info.tenant == request.tenant()) return {};
-    return fail(ErrorCode::not_found, "artifact \"" + artifact.id + "\" was not found");
-}
-
 asio::awaitable<Result<void>> get_artifact(Services& services, Request& request,
                                            ResponseWriter& writer) {
-    CB_CO_TRY_ASSIGN(id, artifact_id(request));
-    auto open = [&store = services.store, id] { return store.open_content(id); };
-    CB_CO_TRY_ASSIGN(opened, co_await services.workers.run(std::move(open)));
-    CB_CO_TRY(check_owner(opened.artifact, request));
+    CB_CO_TRY_ASSIGN(opened, co_await open_artifact(services, request));
     http::FileBody body;
     for (const auto& [name, value] : artifacts::content_headers(opened.artifact)) {
         // These two belong to the answer's framing, which send_file() decides.
@@ -48,18 +32,6 @@ asio::awaitable<Result<void>> get_artifact(Services& services, Request& request,
     body.size = opened.artifact.size_bytes;
     body.fd = std::move(opened.fd);
     co_return co_await writer.send_file(std::move(body));
-}
-
-Result<std::size_t> number_in_query(const Request& request, std::string_view name,
-                                    std::size_t fallback) {
-    const auto text = request.query().get(name);
-    if (!text) return fallback;
-    if (text->empty() || text->size() > 9 ||
-        text->find_first_not_of("0123456789") != std::string::npos) {
-        return fail(ErrorCode::invalid_argument,
-                    "'" + std::string(name) + "' must be a whole number");
-    }
-    return static_cast<std::size_t>(std::stoul(*text));
 }
 
 asio::awaitable<Result<void>> list_artifacts(Services& services, Request& request,
@@ -81,11 +53,8 @@ asio::awaitable<Result<void>> list_artifacts(Services& services, Request& reques
 
 asio::awaitable<Result<void>> delete_artifact(Services& services, Request& request,
                                               ResponseWriter& writer) {
-    CB_CO_TRY_ASSIGN(id, artifact_id(request));
-    auto get = [&store = services.store, id] { return store.get(id); };
-    CB_CO_TRY_ASSIGN(artifact, co_await services.workers.run(std::move(get)));
-    CB_CO_TRY(check_owner(artifact, request));
-    auto remove = [&store = services.store, id] { return store.remove(id); };
+    CB_CO_TRY_ASSIGN(artifact, co_await find_artifact(services, request));
+    auto remove = [&store = services.store, id = artifact.id] { return store.remove(id); };
     CB_CO_TRY(co_await services.workers.run(std::move(remove)));
     co_return co_await writer.send_empty(204);
 }
@@ -103,6 +72,7 @@ void add_artifact_routes(http::Router& router, Services& services) {
     add("GET", "/artifacts", list_artifacts);
     add("GET", "/artifacts/{id}", get_artifact);
     add("DELETE", "/artifacts/{id}", delete_artifact);
+    add_artifact_view_routes(router, services);
 }
 
 }  // namespace cellblock::gateway::api

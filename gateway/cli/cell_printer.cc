@@ -2,6 +2,10 @@
 
 #include <unistd.h>
 
+#include <utility>
+
+#include "artifacts/aligned_text.h"
+#include "artifacts/table.h"
 #include "base/base64.h"
 #include "base/bytes.h"
 #include "base/files.h"
@@ -41,9 +45,8 @@ std::string without_controls(const std::string& text) {
 
 }  // namespace
 
-CellPrinter::CellPrinter(std::filesystem::path folder, std::string base_url, std::FILE* out,
-                         std::FILE* err)
-    : folder_(std::move(folder)), base_url_(std::move(base_url)), out_(out), err_(err) {}
+CellPrinter::CellPrinter(PrinterOptions options, std::FILE* out, std::FILE* err)
+    : options_(std::move(options)), out_(out), err_(err) {}
 
 void CellPrinter::print(std::FILE* to, const std::string& text) {
     const bool terminal = ::isatty(::fileno(to)) == 1;
@@ -69,6 +72,7 @@ void CellPrinter::line(std::string_view text) {
     const auto parsed = parse_json(text, JsonLimits{256 * limits::MiB}, "a line of the answer");
     if (!parsed || !parsed->is_object()) return;
     const std::string type = field(*parsed, "type");
+    if (type != "artifact") flush_text();
     if (type == "stdout") print(out_, field(*parsed, "text"));
     if (type == "stderr") print(err_, field(*parsed, "text"));
     if (type == "result" || type == "display_update") result(*parsed);
@@ -89,8 +93,8 @@ void CellPrinter::save(const Json& content, const char* extension, bool base64) 
         bytes = std::string(as_text(*decoded));
     }
     const std::filesystem::path file =
-        folder_ / ("output-" + std::to_string(++files_) + "." + extension);
-    auto saved = make_directories(folder_);
+        options_.folder / ("output-" + std::to_string(++files_) + "." + extension);
+    auto saved = make_directories(options_.folder);
     if (saved) saved = write_file_atomically(file, bytes);
     if (!saved) {
         print(err_, "cellblock: " + saved.error().text() + "\n");
@@ -114,13 +118,27 @@ void CellPrinter::result(const Json& line) {
         save(*at, format.extension, format.base64);
         return;
     }
-    // A table's text is aligned already; its HTML is for notebooks.
+    // Text beside HTML may be a table's: its artifact, which follows at once, says more.
+    if (line.contains("html")) {
+        waiting_ = line;
+    } else {
+        text(line);
+    }
+}
+
+void CellPrinter::print_block(const std::string& text) {
+    if (!out_at_line_start_) print(out_, "\n");
+    print(out_, text);
+}
+
+void CellPrinter::flush_text() {
+    if (waiting_) text(*std::exchange(waiting_, std::nullopt));
+}
+
+void CellPrinter::text(const Json& line) {
     for (const char* name : {"text", "markdown", "latex"}) {
         const std::string text = field(line, name);
-        if (text.empty()) continue;
-        if (!out_at_line_start_) print(out_, "\n");
-        print(out_, text + "\n");
-        return;
+        if (!text.empty()) return print_block(text + "\n");
     }
     if (const auto at = line.find("html"); at != line.end() && at->is_string()) {
         save(*at, "html", false);
@@ -130,12 +148,37 @@ void CellPrinter::result(const Json& line) {
 }
 
 void CellPrinter::artifact(const Json& line) {
-    // Pictures are saved from their results; tables and files are named, to be fetched.
     const std::string kind = field(line, "kind");
-    if (kind == "image" || kind == "chart") return;
     const std::string url = field(line, "url");
-    const std::string where = url.substr(0, 1) == "/" ? base_url_ + url : url;
+    if (kind == "chart") return chart(url);
+    if (kind == "table" && waiting_) {
+        const auto table = artifacts::parse_table_summary(line.value("preview", Json()));
+        if (table) {
+            waiting_.reset();
+            artifacts::AlignedOptions aligned;
+            aligned.width = options_.columns;
+            print_block(artifacts::to_aligned_text(*table, aligned));
+        }
+    }
+    // Pictures are saved from their results; tables and files are named, to be fetched.
+    if (kind == "image") return;
+    flush_text();
+    const std::string where = url.substr(0, 1) == "/" ? options_.base_url + url : url;
     print(err_, "[" + kind + "] " + field(line, "name") + " " + where + "\n");
+}
+
+void CellPrinter::chart(const std::string& url) {
+    if (!options_.fetch) return;
+    const auto plot =
+        options_.fetch(url + "/chart?format=text&columns=" + std::to_string(options_.columns) +
+                       (options_.is_colored ? "&color=1" : ""));
+    // The gateway's own text: its colours go to the terminal as they are.
+    if (plot) {
+        if (!out_at_line_start_) print(out_, "\n");
+        std::fwrite(plot->data(), 1, plot->size(), out_);
+        std::fflush(out_);
+        out_at_line_start_ = plot->empty() || plot->back() == '\n';
+    }
 }
 
 void CellPrinter::error(const Json& line) {

@@ -1,11 +1,15 @@
-// Prints the lines of POST /execute on a terminal as they arrive: text as it is, pictures saved to
-// files whose paths are shown, errors to standard error.
+// Prints the lines of POST /execute on a terminal as they arrive: text as it is, tables aligned,
+// charts as plots of characters, pictures saved to files whose paths are shown, errors to standard
+// error.
 //
-// Pure but for the files it writes and the two streams it is given. One execution each.
+// Pure but for the files it writes, the two streams it is given and what it fetches. One execution
+// each.
 #pragma once
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,10 +18,21 @@
 
 namespace cellblock::gateway::cli {
 
+struct PrinterOptions {
+    std::filesystem::path folder;  // for pictures; made when the first one is saved
+    std::string base_url;          // completes artifact links
+    std::size_t columns = 80;      // of the terminal
+    bool is_colored = false;       // escape sequences for colours are welcome
+    // GET of a path of the gateway: its body, or nothing when it failed. Without it charts are
+    // pictures only.
+    std::function<std::optional<std::string>(const std::string& path)> fetch;
+
+    PrinterOptions() = default;
+};
+
 class CellPrinter {
   public:
-    // `folder` is made when the first file is saved. `base_url` completes artifact links.
-    CellPrinter(std::filesystem::path folder, std::string base_url, std::FILE* out, std::FILE* err);
+    CellPrinter(PrinterOptions options, std::FILE* out, std::FILE* err);
 
     // Bytes of the stream, cut anywhere.
     void feed(std::string_view bytes);
@@ -31,15 +46,19 @@ class CellPrinter {
     void line(std::string_view text);
     void result(const Json& line);
     void artifact(const Json& line);
+    void chart(const std::string& url);
+    void text(const Json& line);
+    void flush_text();
     void error(const Json& line);
+    void print_block(const std::string& text);
     void save(const Json& content, const char* extension, bool base64);
     void print(std::FILE* to, const std::string& text);
 
-    const std::filesystem::path folder_;
-    const std::string base_url_;
+    const PrinterOptions options_;
     std::FILE* out_;
     std::FILE* err_;
     std::string partial_;
+    std::optional<Json> waiting_;  // a result whose table, if it is one, comes with the next line
     int files_ = 0;
     bool failed_ = false;
     bool ended_ = false;

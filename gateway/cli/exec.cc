@@ -1,5 +1,9 @@
 // `cellblock exec`: runs code in a sandbox of the running gateway and prints what it shows.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <iterator>
 
@@ -54,6 +58,25 @@ Result<Json> body_of(const ExecArguments& arguments, std::string code) {
     return body;
 }
 
+PrinterOptions printer_options(const std::filesystem::path& folder, HttpClient& client) {
+    PrinterOptions options;
+    options.folder = folder;
+    options.base_url = client.url();
+    winsize size{};
+    const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+    if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        options.columns = size.ws_col;
+    }
+    options.is_colored = terminal && std::getenv("NO_COLOR") == nullptr;
+    options.fetch = [&client](const std::string& path) -> std::optional<std::string> {
+        HttpCall call;
+        call.path = path;
+        auto reply = client.expect_success(call);
+        return reply ? std::optional(std::move(reply->body)) : std::nullopt;
+    };
+    return options;
+}
+
 int exec(const ExecArguments& arguments) {
     auto config = arguments.flags.load();
     if (!config) return report(config.error());
@@ -68,7 +91,10 @@ int exec(const ExecArguments& arguments) {
         arguments.output_dir.empty()
             ? std::filesystem::temp_directory_path() / ("cellblock-" + new_short_id(8))
             : std::filesystem::absolute(arguments.output_dir);
-    CellPrinter printer(folder, client->url(), stdout, stderr);
+    // A client of its own for what is fetched while the first one streams.
+    auto second = HttpClient::for_gateway(*config);
+    if (!second) return report(second.error());
+    CellPrinter printer(printer_options(folder, *second), stdout, stderr);
     HttpCall call;
     call.method = "POST";
     call.path = "/execute";

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "artifacts/text.h"
+#include "base/unicode.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -58,7 +58,7 @@ std::vector<CutField> DisplayBudget::apply(Captured& display) {
         if (at == display.result_fields.end() || !at->is_string()) continue;
         std::string& text = at->get_ref<std::string&>();
         const std::size_t total = text.size();
-        const std::size_t shown = artifacts::cut_utf8(text, text_left_).size();
+        const std::size_t shown = cut_utf8(text, text_left_).size();
         text_left_ -= shown;
         if (shown == total) continue;
         CutField cut;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "artifacts/text.h"
 #include "base/limits.h"
+#include "base/unicode.h"
 
 namespace cellblock::gateway {
 
@@ -18,7 +18,7 @@ asio::awaitable<std::string> TextBudget::take(std::string text) {
     const std::size_t room = limits::execution_inline_text_max_bytes - inline_bytes_;
     // Once something was cut, nothing more goes inline: a gap in the middle would read as complete
     // text.
-    const std::size_t shown = writer_ || failed_ ? 0 : artifacts::cut_utf8(text, room).size();
+    const std::size_t shown = writer_ || failed_ ? 0 : cut_utf8(text, room).size();
     std::string head = text.substr(0, shown);
     inline_bytes_ += shown;
     if (shown == text.size()) {

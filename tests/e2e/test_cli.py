@@ -51,7 +51,9 @@ def test_exec_shows_tables_aligned_and_pictures_as_paths(gateway, tmp_path):
     assert len(pictures) == 1
     assert str(pictures[0]) in done.stdout
     assert pictures[0].read_bytes().startswith(b"\x89PNG")
-    assert "22" in done.stdout
+    assert "└─" in done.stdout  # the figure as a plot of characters
+    assert done.stdout.splitlines()[-1].startswith("2 rows × ")
+    assert any(line.split()[-1:] == ["22"] for line in done.stdout.splitlines())
 
 
 def test_ps_lists_the_running_sandboxes(gateway, sandbox):

@@ -18,7 +18,8 @@ def remote(gateway, monkeypatch):
 def test_the_sdk_streams_output_and_reads_results(remote):
     seen = []
     run = remote.run_code(
-        "import os, pandas as pd\nprint(os.environ['GREETING'])\npd.DataFrame({'z': [1], 'a': [2]})",
+        "import os, pandas as pd\nprint(os.environ['GREETING'])\n"
+        "pd.DataFrame({'z': [1], 'a': [2]})",
         on_stdout=lambda message: seen.append(message.line),
     )
     assert "".join(seen).strip() == "hi"

@@ -1,4 +1,5 @@
-"""How the reader gets to see figures: an IPython formatter, and a hook on matplotlib's import.
+"""How the reader gets to see figures: an IPython formatter, a hook on matplotlib's import, and the
+bundles that other libraries publish (published.py).
 
 Neither matplotlib nor numpy is imported here; a kernel that never plots pays nothing.
 """
@@ -10,7 +11,7 @@ import importlib.machinery
 import sys
 from typing import Any
 
-from . import MIME
+from . import MIME, published
 
 _METHOD = "_repr_cellblock_chart_"
 
@@ -34,6 +35,7 @@ def register(ip: Any) -> None:
         formatters[MIME] = formatter
     formatters[MIME].for_type_by_name("matplotlib.figure", "Figure", chart_of)
     install_provenance()
+    published.register(ip)
 
 
 def chart_of(figure: Any) -> dict[str, Any] | None:

@@ -115,6 +115,12 @@ TEST_CASE("the summary keeps to its size, whatever the width") {
     CHECK(small["schema"].size() == 2);
     CHECK(small["preview"].size() == 3);
     CHECK(small["rows"] == 2000000);
+    const auto again = parse_table_summary(small);
+    REQUIRE(again);
+    CHECK(again->preview == parse_table(sample())->preview);
+    CHECK(again->columns_total == 2);
+    CHECK(again->rows_total == 2000000);
+    CHECK_FALSE(parse_table_summary(Json(3)).has_value());
     Json wide = sample();
     wide["columns"] = Json(2000, wide["columns"][1]);
     wide["preview"] = Json(3, Json(2000, "some text of a cell"));

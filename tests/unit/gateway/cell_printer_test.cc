@@ -18,14 +18,17 @@ struct Printed {
     bool ended = false;
 };
 
-Printed print(const std::string& lines, const std::filesystem::path& folder) {
+Printed print(const std::string& lines, const std::filesystem::path& folder,
+              PrinterOptions options = {}) {
     char* out_text = nullptr;
     char* err_text = nullptr;
     std::size_t out_size = 0;
     std::size_t err_size = 0;
     std::FILE* out = ::open_memstream(&out_text, &out_size);
     std::FILE* err = ::open_memstream(&err_text, &err_size);
-    CellPrinter printer(folder, "http://h", out, err);
+    options.folder = folder;
+    options.base_url = "http://h";
+    CellPrinter printer(options, out, err);
     // Cut into bytes: the network cuts anywhere.
     for (const char c : lines) printer.feed(std::string_view(&c, 1));
     std::fclose(out);
@@ -68,6 +71,40 @@ TEST_CASE("saves a picture once and shows its path") {
     CHECK(printed.err == "[table] t http://h/artifacts/2\n");
     CHECK(read_file(folder / "output-1.png", 100).value() == "\x89PNG");
     std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a table is shown aligned instead of the library's own text") {
+    const std::string result =
+        "{\"type\":\"result\",\"text\":\"pandas text\",\"html\":\"<table>\"}\n";
+    const Printed table = print(
+        result +
+            "{\"type\":\"artifact\",\"kind\":\"table\",\"name\":\"t\",\"url\":\"/artifacts/2\","
+            "\"preview\":{\"rows\":2,\"columns\":2,\"schema\":[{\"name\":\"city\",\"kind\":"
+            "\"text\"},"
+            "{\"name\":\"n\",\"kind\":\"integer\"}],\"preview\":[[\"Oslo\",7],[\"Rome\",12]]}}\n",
+        "/nonexistent");
+    CHECK(table.out == "city   n\nOslo   7\nRome  12\n2 rows × 2 columns\n");
+    // No table follows, or one that cannot be read: the text is not lost, and stays in its place.
+    CHECK(print(result + "{\"type\":\"stdout\",\"text\":\"x\"}\n", "/nonexistent").out ==
+          "pandas text\nx");
+    CHECK(print(result + "{\"type\":\"artifact\",\"kind\":\"table\",\"preview\":3}\n", "/x").out ==
+          "pandas text\n");
+}
+
+TEST_CASE("a chart is fetched as a plot of the terminal's width") {
+    std::string asked;
+    PrinterOptions options;
+    options.columns = 60;
+    options.fetch = [&asked](const std::string& path) {
+        asked = path;
+        return std::optional<std::string>("a █\n");
+    };
+    const std::string lines =
+        "{\"type\":\"artifact\",\"kind\":\"chart\",\"url\":\"/artifacts/1\"}\n";
+    CHECK(print(lines, "/nonexistent", options).out == "a █\n");
+    CHECK(asked == "/artifacts/1/chart?format=text&columns=60");
+    options.fetch = [](const std::string&) { return std::optional<std::string>(); };
+    CHECK(print(lines, "/nonexistent", options).out.empty());
 }
 
 TEST_CASE("an error goes to standard error and is remembered") {

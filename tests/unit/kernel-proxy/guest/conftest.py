@@ -274,7 +274,7 @@ class Zygote:
         return kernel
 
     def pid_outside(self, pid: int) -> int:
-        """A kernel's pid as this process sees it, when the zygote has a pid namespace of its own."""
+        """A kernel's pid as this process sees it, if the zygote has a pid namespace of its own."""
         if "--pid" not in self.prefix:
             return pid
         for status in Path("/proc").glob("[0-9]*/status"):

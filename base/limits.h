@@ -83,7 +83,7 @@ inline constexpr std::size_t worker_queue_max = 1024;
 // --- kernel-proxy ------------------------------------------------------------------------------
 // Inline text of one execution (stdout and stderr together); the rest spills to an artifact.
 inline constexpr std::size_t execution_inline_text_max_bytes = 1 * MiB;
-// Pictures, pages and data (base64 or JSON text) that go inline per execution: a plotly page is 5 MB.
+// Pictures, pages and data that go inline per execution (a plotly page: 5 MB).
 inline constexpr std::size_t execution_inline_rich_max_bytes = 16 * MiB;
 // What spills per execution; past it bytes are counted, not kept.
 inline constexpr std::size_t execution_spill_max_bytes = 256 * MiB;

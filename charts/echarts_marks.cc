@@ -5,6 +5,7 @@
 
 #include "charts/describe.h"
 #include "charts/echarts_panel.h"
+#include "charts/layer_look.h"
 #include "charts/statistics.h"
 #include "charts/text.h"
 
@@ -16,14 +17,6 @@ const char* dash_name(const std::string& line) {
     if (line == "--" || line == "dashed" || line == "dash") return "dashed";
     if (line == ":" || line == "dotted" || line == "dot" || line == "-.") return "dotted";
     return "solid";
-}
-
-double value_at(const Column& column, std::size_t i, double fallback) {
-    return i < column.size() && std::isfinite(column[i]) ? column[i] : fallback;
-}
-
-double diameter_px(double area_pt2) {
-    return std::clamp(std::sqrt(std::max(area_pt2, 1.0)) * 96 / 72, 2.0, 200.0);
 }
 
 }  // namespace

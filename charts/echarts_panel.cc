@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "charts/layer_look.h"
 #include "charts/statistics.h"
 #include "charts/text.h"
 
@@ -201,10 +202,7 @@ Json EchartsPanel::upright(const Layer& layer, double at, double low, double hig
 }
 
 std::string EchartsPanel::color_of(const Layer& layer) const {
-    if (!layer.color.empty()) return solid(layer.color);
-    std::size_t index = 0;
-    while (index < panel_.layers.size() && &panel_.layers[index] != &layer) ++index;
-    return charts::series_color(index);
+    return charts::color_of(panel_, layer);
 }
 
 Json EchartsPanel::series(const Layer& layer, const char* type) const {

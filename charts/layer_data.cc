@@ -35,11 +35,26 @@ const Value& lookup(const Map& map, std::string_view name, const Value& fallback
     return found == map.end() ? fallback : found->second;
 }
 
+// Error bars and the like have two ends or none: writers read both by one index.
+Result<void> check_pairs(Kind kind, const LayerData& data) {
+    for (const FieldRule& rule : fields_of(kind)) {
+        if (rule.shape != Shape::numbers || !rule.name.ends_with("_lo")) continue;
+        const std::string other = std::string(rule.name.substr(0, rule.name.size() - 2)) + "hi";
+        if (data.numbers(rule.name).size() != data.numbers(other).size()) {
+            return bad(rule.name, "must be as long as " + other);
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<void> check_layer_data(Kind kind, const LayerData& data) {
+    CB_TRY(check_pairs(kind, data));
     if (kind == Kind::hist) {
-        return check_edges(data, "edges", data.numbers("count").size());
+        const std::size_t bins = data.numbers("count").size();
+        if (bins > 0 && data.numbers("edges").empty()) return bad("edges", "must border every bin");
+        return check_edges(data, "edges", bins);
     }
     if (kind == Kind::heatmap || kind == Kind::hist2d) {
         const Grid& v = data.grid("v");

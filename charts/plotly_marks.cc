@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "charts/layer_look.h"
 #include "charts/plotly_panel.h"
 #include "charts/statistics.h"
 #include "charts/text.h"
@@ -16,17 +17,6 @@ const char* dash_name(const std::string& line) {
     if (line == ":" || line == "dotted" || line == "dot") return "dot";
     if (line == "-." || line == "dashdot") return "dashdot";
     return "solid";
-}
-
-double opacity_of(const Layer& layer, double usual) {
-    if (layer.style.alpha) return std::clamp(*layer.style.alpha, 0.05, 1.0);
-    if (layer.color.size() == 9) return std::clamp(alpha_of(layer.color), 0.05, 1.0);
-    return usual;
-}
-
-// Marker areas in square points as diameters in pixels.
-double diameter_px(double area_pt2) {
-    return std::clamp(std::sqrt(std::max(area_pt2, 1.0)) * 96 / 72, 2.0, 200.0);
 }
 
 Json difference(const Column& upper, const Column& lower) {

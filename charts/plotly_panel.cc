@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "charts/layer_look.h"
 #include "charts/statistics.h"
 #include "charts/text.h"
 
@@ -214,10 +215,7 @@ Json PlotlyPanel::column(const Axis& axis, const Column& values) const {
 }
 
 std::string PlotlyPanel::color_of(const Layer& layer) const {
-    if (!layer.color.empty()) return solid(layer.color);
-    std::size_t index = 0;
-    while (index < panel_.layers.size() && &panel_.layers[index] != &layer) ++index;
-    return charts::series_color(index);
+    return charts::color_of(panel_, layer);
 }
 
 Json PlotlyPanel::color_axis(const Column& values) const {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "charts/layer_look.h"
 #include "charts/scene_builder.h"
 #include "charts/statistics.h"
 
@@ -173,19 +174,9 @@ Box SceneBuilder::box(const Layer& layer, double from, double to, double low, do
 }
 
 std::string SceneBuilder::color_of(const Layer& layer) const {
-    if (!layer.color.empty()) {
-        const std::string color = solid(layer.color);
-        return luminance(rgb_of(color)) < 0.01 ? std::string(ink) : color;
-    }
-    std::size_t index = 0;
-    while (index < panel_.layers.size() && &panel_.layers[index] != &layer) ++index;
-    return series_color(index);
-}
-
-double SceneBuilder::opacity_of(const Layer& layer, double usual) const {
-    if (layer.style.alpha) return std::clamp(*layer.style.alpha, 0.05, 1.0);
-    if (layer.color.size() == 9) return std::clamp(alpha_of(layer.color), 0.05, 1.0);
-    return usual;
+    const std::string color = charts::color_of(panel_, layer);
+    const bool black = !layer.color.empty() && luminance(rgb_of(color)) < 0.01;
+    return black ? std::string(ink) : color;
 }
 
 ColorRamp SceneBuilder::ramp(const Column& values) {

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "charts/layer_look.h"
 #include "charts/scene_builder.h"
+#include "charts/statistics.h"
 
 namespace cellblock::charts {
 
@@ -23,10 +25,6 @@ double usual_width(const Column& positions) {
 
 double width_at(const Column& widths, std::size_t i, double usual) {
     return i < widths.size() && std::isfinite(widths[i]) && widths[i] > 0 ? widths[i] : usual;
-}
-
-double value_at(const Column& column, std::size_t i, double fallback) {
-    return i < column.size() && std::isfinite(column[i]) ? column[i] : fallback;
 }
 
 }  // namespace

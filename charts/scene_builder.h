@@ -58,7 +58,6 @@ class SceneBuilder {
     // The panel's colours for values of this range; the scene then shows what they mean.
     ColorRamp ramp(const Column& values);
     std::string color_of(const Layer& layer) const;
-    double opacity_of(const Layer& layer, double usual) const;
     double base_of(const Layer& layer, double base) const;
     template <typename Form>
     void add(const Layer& layer, Form form) {

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "charts/axis_map.h"
+#include "charts/layer_look.h"
 #include "charts/scene_builder.h"
 #include "charts/text.h"
 

@@ -6,6 +6,10 @@
 
 namespace cellblock::charts {
 
+double value_at(const Column& column, std::size_t index, double fallback) {
+    return index < column.size() && std::isfinite(column[index]) ? column[index] : fallback;
+}
+
 std::optional<Extremes> extremes(const Column& values) {
     Extremes result;
     for (std::size_t i = 0; i < values.size(); ++i) {

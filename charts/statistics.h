@@ -18,6 +18,9 @@ struct Extremes {
 std::optional<Extremes> extremes(const Column& values);
 double median(Column values);
 
+// The column's value there, where it has a finite one.
+double value_at(const Column& column, std::size_t index, double fallback);
+
 // Pearson's correlation of the pairs that are complete; nothing below 3 or without spread.
 std::optional<double> correlation(const Column& x, const Column& y);
 

@@ -166,7 +166,10 @@ void SvgPanel::make_room() {
         (title_.empty() ? 4 : 24) + legend_.height_px + (legend_.lines.empty() ? 0 : 4);
     plot_.y += top;
     plot_.height -= top;
-    if (scene_.value_range) plot_.width -= 14 + bar_px + 46 + (panel_.color->label ? line_px : 0);
+    if (scene_.value_range) {
+        const bool named = panel_.color && panel_.color->label;
+        plot_.width -= 14 + bar_px + 46 + (named ? line_px : 0);
+    }
     if (!scene_.has_axes) return make_square();
     plot_.height = std::max(30.0, plot_.height - 8);
     fit_upright(y_, plot_.height);

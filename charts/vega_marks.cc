@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "charts/layer_look.h"
 #include "charts/vega_panel.h"
 
 namespace cellblock::charts {
@@ -10,15 +11,6 @@ namespace cellblock::charts {
 namespace {
 
 constexpr double px2_per_pt2 = (96.0 / 72.0) * (96.0 / 72.0);
-
-double opacity_of(const Layer& layer, double otherwise) {
-    if (layer.style.alpha) return std::clamp(*layer.style.alpha, 0.05, 1.0);
-    if (layer.color.size() == 9) {
-        return std::clamp(
-            static_cast<double>(std::stoul(layer.color.substr(7), nullptr, 16)) / 255.0, 0.05, 1.0);
-    }
-    return otherwise;
-}
 
 bool rises(const Column& x) {
     return std::adjacent_find(x.begin(), x.end(), [](double a, double b) { return !(a <= b); }) ==

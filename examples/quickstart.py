@@ -16,8 +16,8 @@ from pathlib import Path
 
 URL = os.environ.get("CELLBLOCK_URL", "http://127.0.0.1:8888")
 TOKEN = os.environ.get("CELLBLOCK_TOKEN") or sys.exit(
-    "quickstart.py: set CELLBLOCK_TOKEN to the gateway's token (it is in the gateway's state folder, "
-    "in the file `token`), and CELLBLOCK_URL if the gateway is not at " + URL
+    "quickstart.py: set CELLBLOCK_TOKEN to the gateway's token (the file `token` in its state "
+    "folder), and CELLBLOCK_URL if the gateway is not at " + URL
 )
 HERE = Path(__file__).resolve().parent
 OUTPUT = Path(os.environ.get("CELLBLOCK_OUTPUT", "quickstart-output"))

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/unicode.h"
 #include "base/limits.h"
+#include "base/unicode.h"
 
 namespace cellblock::gateway {
 

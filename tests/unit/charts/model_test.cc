@@ -76,6 +76,8 @@ TEST_CASE("columns: lists with missing values, and packed numbers") {
 }
 
 TEST_CASE("data that does not fit its kind makes the layer unknown, with the reason") {
+    check_refused("bar", {{"pos", {0, 1}}, {"value", {1, 2}}, {"err_lo", {0.1, 0.1}}}, "err_hi");
+    check_refused("errorbar", {{"x", {0, 1}}, {"y", {1, 2}}, {"y_lo", {0.1, 0.1}}}, "y_hi");
     check_refused("line", {{"x", {1, 2}}}, "\"y\" is missing");
     check_refused("line", {{"x", {1, 2}}, {"y", {1}}},
                   "has 1 values where the other columns have 2");

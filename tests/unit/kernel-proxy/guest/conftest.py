@@ -206,6 +206,7 @@ class Zygote:
         self, folder: Path, python: Python, extra_path: str = "", prefix: tuple[str, ...] = ()
     ) -> None:
         self.folder = folder
+        self.prefix = prefix
         uid = self.uid = python.user
         self.home = folder / "home"
         self.home.mkdir()
@@ -262,14 +263,35 @@ class Zygote:
                            "gid": self.uid, "cwd": str(self.home),
                            **{k: v for k, v in fields.items() if v is not None}})
         assert "pid" in answer, answer
+        pid = self.pid_outside(answer["pid"])
         try:
-            kernel = connect(path, answer["pid"])
+            kernel = connect(path, pid)
         except BaseException:
-            os.killpg(answer["pid"], signal.SIGKILL)
+            os.killpg(pid, signal.SIGKILL)
             raise
         kernel.started_at = started
         self.kernels.append(kernel)
         return kernel
+
+    def pid_outside(self, pid: int) -> int:
+        """A kernel's pid as this process sees it, if the zygote has a pid namespace of its own."""
+        if "--pid" not in self.prefix:
+            return pid
+        for status in Path("/proc").glob("[0-9]*/status"):
+            try:
+                fields = dict(line.split(":\t", 1) for line in status.read_text().splitlines()
+                              if ":\t" in line)
+            except OSError:
+                continue  # ended meanwhile
+            seen_as = fields.get("NSpid", "").split()
+            parent = fields.get("PPid", "")
+            if len(seen_as) > 1 and seen_as[-1] == str(pid) and parent in self.namespace_roots():
+                return int(seen_as[0])
+        raise AssertionError(f"no process is {pid} in the zygote's namespace")
+
+    def namespace_roots(self) -> list[str]:
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return children.read_text().split()
 
     def stop(self) -> None:
         for kernel in self.kernels:

@@ -167,7 +167,7 @@ def test_kill_everything_takes_only_the_users_processes(
     finally:
         for kernel in zygote.kernels:
             kernel.client.stop_channels()
-        zygote.kernels.clear()  # their pids are the namespace's, and end with its first process
+        zygote.kernels.clear()  # they end with their namespace's first process
         os.kill(server, signal.SIGKILL)
         zygote.stop()
 

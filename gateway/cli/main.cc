@@ -27,6 +27,9 @@ int main(int argc, char** argv) {
     cli::add_serve(app, run);
     cli::add_exec(app, run);
     cli::add_ps(app, run);
+    cli::add_kernelspec(app, run);
+    cli::add_kernel(app, run);
+    cli::add_connect(app, run);
     cli::add_doctor(app, run);
     cli::add_image(app, run);
     cli::add_template(app, run);

@@ -13,7 +13,7 @@ inline constexpr std::size_t KiB = 1024;
 inline constexpr std::size_t MiB = 1024 * KiB;
 inline constexpr std::size_t GiB = 1024 * MiB;
 
-// --- vm/link -----------------------------------------------------------------------------------
+// --- vm/link ----------------------------------------------------------------------------------
 // A frame's payload: small enough that a control frame never waits long behind a data frame
 // (64 KiB at the measured 56 MB/s into a guest is 1.2 ms), large enough that headers cost nothing.
 inline constexpr std::size_t link_frame_payload_max_bytes = 64 * KiB;
@@ -39,7 +39,7 @@ inline constexpr std::size_t kernel_message_frames_max = 64;
 static_assert(link_frame_payload_max_bytes <= link_stream_window_bytes);
 static_assert(link_stream_window_bytes < link_unacknowledged_max_bytes);
 
-// --- vm/agent ----------------------------------------------------------------------------------
+// --- vm/agent ---------------------------------------------------------------------------------
 // What waits in the agent per kernel and channel on its way to the host; then the kernel is paced.
 inline constexpr std::size_t agent_inbox_max_bytes = 1 * MiB;
 // ... and on its way to the kernel; then the host's stream is.
@@ -75,7 +75,7 @@ inline constexpr milliseconds agent_kernel_kill_wait{10'000};
 inline constexpr milliseconds agent_kernel_last_words{100};
 inline constexpr milliseconds agent_reseed_timeout{10'000};
 
-// --- base --------------------------------------------------------------------------------------
+// --- base -------------------------------------------------------------------------------------
 // Threads for what blocks (SQLite, fsync, hashing): two keep a slow disk from stopping everything.
 inline constexpr std::size_t worker_threads = 2;
 inline constexpr std::size_t worker_queue_max = 1024;
@@ -111,7 +111,51 @@ inline constexpr seconds execution_keepalive_interval{5};
 inline constexpr seconds execution_timeout_default{300};
 inline constexpr seconds execution_timeout_max{24 * 3600};
 
-// --- artifacts ---------------------------------------------------------------------------------
+// --- kernel-proxy: Jupyter clients ------------------------------------------------------------
+// What a kernel's journal keeps for clients that are behind or away: minutes of a notebook's
+// output; a hundred busy kernels stay below 1 GiB.
+inline constexpr std::size_t journal_max_bytes = 8 * MiB;
+inline constexpr std::size_t journal_entries_max = 32 * 1024;
+// A client that is further behind than the journal is waited for: this long if others keep up,
+inline constexpr seconds client_patience{1};
+// and this long since any of them has taken something if all are behind. Then it is closed.
+inline constexpr seconds client_stall_timeout{10};
+// Sessions whose place in the journal is kept, per kernel: open tabs and those that may come back.
+inline constexpr std::size_t client_sessions_max = 256;
+inline constexpr std::size_t client_session_name_max_bytes = 256;
+// A client that connects again waits at most this long for its old connection to be read out.
+inline constexpr seconds client_takeover_timeout{1};
+// Requests of clients that have no reply yet, per kernel: "run all" of a huge notebook.
+inline constexpr std::size_t client_requests_open_max = 16 * 1024;
+// A reply waits for its `idle` at most this long; then it goes out alone.
+inline constexpr seconds reply_hold_timeout{10};
+// The kernel asks for input and the client is away: clients reconnect within seconds.
+inline constexpr seconds input_orphan_grace{10};
+
+// --- kernel-proxy/zmq -------------------------------------------------------------------------
+// What a ROUTER puts before a message: one for each hop. Proxies of Jupyter add one at most.
+inline constexpr std::size_t zmq_identities_max = 8;
+// A connection file is half a kilobyte; clients add fields of their own.
+inline constexpr std::size_t connection_file_max_bytes = 64 * KiB;
+// What waits to be written to the gateway; past it clients wait in their sockets.
+inline constexpr std::size_t zmq_upstream_waiting_max_bytes = 8 * MiB;
+// A subscriber whose queue is full holds the others back this long; then it misses messages.
+inline constexpr seconds zmq_subscriber_patience{1};
+// An XPUB cannot say when it has room again: it is asked this often, while a message waits.
+inline constexpr milliseconds zmq_retry_interval{5};
+// The loop looks at its deadlines at least this often.
+inline constexpr milliseconds zmq_poll_max{60'000};
+// After the end, for replies on their way to a client that reads.
+inline constexpr milliseconds zmq_linger{1000};
+// Clients restart a kernel by a new process: after a shutdown that announced it, it has this long
+// to take the kernel over; after a kill without a word, that long. Then the kernel is deleted.
+inline constexpr seconds kernel_handover_timeout{30};
+inline constexpr seconds kernel_orphan_grace{5};
+// A kernel starts within 30 s under emulation without a warm pool; a call to it takes milliseconds.
+inline constexpr seconds kernel_create_timeout{300};
+inline constexpr seconds kernel_call_timeout{30};
+
+// --- artifacts --------------------------------------------------------------------------------
 // One artifact: as much as a file upload may bring in.
 inline constexpr std::size_t artifact_max_bytes = 1 * GiB;
 // One execution: a cell that saves a thousand figures is a mistake, one that saves fifty is not.
@@ -145,7 +189,8 @@ inline constexpr std::size_t llm_view_max_bytes = 1 * MiB;
 static_assert(artifact_max_bytes <= artifact_bytes_per_execution_max);
 static_assert(artifact_bytes_per_execution_max <= artifact_bytes_per_tenant_max);
 static_assert(llm_view_min_bytes <= llm_view_default_bytes);
-// --- gateway/sandboxes -------------------------------------------------------------------------
+
+// --- gateway/sandboxes ------------------------------------------------------------------------
 // pandas and matplotlib take 250 MB; 1 GiB leaves room for data that fits a first analysis.
 inline constexpr std::size_t sandbox_memory_default_bytes = 1 * GiB;
 inline constexpr std::size_t sandbox_memory_min_bytes = 256 * MiB;
@@ -178,14 +223,15 @@ inline constexpr std::size_t snapshot_disk_reserve_bytes = 256 * MiB;
 inline constexpr std::size_t environment_variables_max = 256;
 inline constexpr std::size_t environment_value_max_bytes = 64 * KiB;
 
-// --- gateway/api -------------------------------------------------------------------------------
+// --- gateway/api ------------------------------------------------------------------------------
 // POST /execute: the largest code, with every character escaped as \\uXXXX in the worst case.
 inline constexpr std::size_t execute_body_max_bytes = 6 * execution_code_max_bytes + 1 * MiB;
 // One file in or out of a sandbox.
 inline constexpr std::size_t file_transfer_max_bytes = 1 * GiB;
 inline constexpr std::size_t file_path_max_bytes = 4096;  // PATH_MAX
 inline constexpr seconds file_call_timeout{10};
-// --- charts ------------------------------------------------------------------------------------
+
+// --- charts -----------------------------------------------------------------------------------
 // A figure as the guest describes it. Its own budget keeps it near 4 MiB; a hostile one ends here.
 inline constexpr std::size_t chart_json_max_bytes = 16 * MiB;
 // figure > panels > panel > layers > layer > data > paths > path > points > point is ten deep.
@@ -202,7 +248,8 @@ inline constexpr std::size_t chart_list_max = 10'000;  // ticks, categories, leg
 // Output for clients: rows of a CSV come from at most the figure's values; a description is read
 // by a language model and by screen readers.
 inline constexpr std::size_t chart_description_max_bytes = 4 * KiB;
-// --- gateway/http --------------------------------------------------------------------------------
+
+// --- gateway/http -----------------------------------------------------------------------------
 // A request head. Cookies and signed URLs stay below 8 KiB; 16 leaves room and fits two pages'
 // worth of buffer per connection.
 inline constexpr std::size_t http_head_max_bytes = 16 * KiB;
@@ -236,7 +283,18 @@ inline constexpr std::size_t http_drain_max_bytes = 64 * KiB;
 inline constexpr std::size_t http_piece_bytes = 256 * KiB;
 // How long requests may go on after a shutdown was asked for.
 inline constexpr seconds http_shutdown_grace{20};
-// --- vm ----------------------------------------------------------------------------------------
+
+// --- gateway/http: WebSocket ------------------------------------------------------------------
+// One message of a client: what the link carries, and JSON's escapes on top (the legacy protocol).
+inline constexpr std::size_t websocket_message_max_bytes = kernel_message_max_bytes + 1 * MiB;
+// Proxies cut connections that are idle for 60 s; three unanswered pings mean a dead peer.
+inline constexpr seconds websocket_ping_interval{30};
+inline constexpr seconds websocket_silence_max{90};
+// After our close frame the peer gets this long to answer it.
+inline constexpr seconds websocket_close_timeout{2};
+static_assert(websocket_silence_max > 2 * websocket_ping_interval);
+
+// --- vm ---------------------------------------------------------------------------------------
 // RAM of every template: untouched guest RAM costs the host nothing, so one size serves all.
 inline constexpr std::size_t guest_ram_bytes = 4 * GiB;
 // Replies of QEMU's monitor that we ask for are below 70 KiB (the console's 64 KiB ring, escaped,
@@ -299,7 +357,7 @@ inline constexpr milliseconds pool_check_timeout{500};
 inline constexpr milliseconds pool_backoff_min{500};
 inline constexpr seconds pool_backoff_max{60};
 
-// --- vm/image ----------------------------------------------------------------------------------
+// --- vm/image ---------------------------------------------------------------------------------
 // image.json: 300 packages and 80 wheels make 12 KiB.
 inline constexpr std::size_t image_description_max_bytes = 1 * MiB;
 // The initramfs of an image (busybox and modules: 3 MiB), and one file that a template adds to it

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstring>
 
 namespace cellblock {
 namespace {
@@ -93,6 +95,25 @@ void append_utf8(std::string& text, char32_t value) {
         text += static_cast<char>(0x80 | ((value >> 6) & 0x3F));
         text += static_cast<char>(0x80 | (value & 0x3F));
     }
+}
+
+bool is_valid_utf8(std::string_view text) {
+    std::size_t i = 0;
+    while (i < text.size()) {
+        // Most text is ASCII: eight characters at once.
+        std::uint64_t eight = 0;
+        if (text.size() - i >= sizeof eight) {
+            std::memcpy(&eight, text.data() + i, sizeof eight);
+            if ((eight & 0x8080808080808080U) == 0) {
+                i += sizeof eight;
+                continue;
+            }
+        }
+        const CodePoint next = code_point_at(text, i);
+        if (!next.valid) return false;
+        i += next.size_bytes;
+    }
+    return true;
 }
 
 bool is_control(char32_t value) {

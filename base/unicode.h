@@ -17,6 +17,8 @@ struct CodePoint {
 // The character at `position` (< text.size()): strict UTF-8, no surrogates, no overlong forms.
 CodePoint code_point_at(std::string_view text, std::size_t position);
 void append_utf8(std::string& text, char32_t value);
+// As RFC 3629 has it: no overlong forms, no surrogates, nothing past U+10FFFF.
+bool is_valid_utf8(std::string_view text);
 
 // Control characters (C0, C1, DEL), and the characters that reorder or hide text: bidirectional
 // controls, zero-width joiners' kin, byte order marks, line and paragraph separators.

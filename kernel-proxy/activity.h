@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "base/client_limits.h"
+#include "base/limits.h"
 #include "base/clock.h"
 #include "kernel-proxy/message.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernel-proxy/json_members.h"
+#include "kernel-proxy/v1_codec.h"
 
 namespace cellblock::kernel_proxy {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 using vm::link::kJsonFrames;
 using Decoded = Result<std::optional<ClientMessage>>;
 
-constexpr std::size_t v1_word_bytes = 8;
 constexpr std::size_t legacy_word_bytes = 4;
 constexpr std::string_view empty_object = "{}";
 
@@ -39,20 +39,6 @@ void append_be32(Bytes& to, std::size_t value) {
     }
 }
 
-// `offsets` as they came: the parts between them, or nothing when one points outside or back.
-std::optional<std::vector<ByteView>> cut_at(ByteView bytes, std::size_t table_bytes,
-                                            const std::vector<std::uint64_t>& offsets) {
-    std::vector<ByteView> parts;
-    std::uint64_t begin = offsets.front();
-    if (begin < table_bytes) return std::nullopt;
-    for (std::size_t i = 1; i < offsets.size(); ++i) {
-        if (offsets[i] < begin || offsets[i] > bytes.size()) return std::nullopt;
-        parts.push_back(bytes.subspan(begin, offsets[i] - begin));
-        begin = offsets[i];
-    }
-    return parts;
-}
-
 Decoded finished(ClientMessage message) {
     auto routing = read_routing(message.frames[0], message.frames[1]);
     if (!routing) return bad(routing.error().cause);
@@ -61,27 +47,14 @@ Decoded finished(ClientMessage message) {
 }
 
 Decoded decode_v1(Bytes bytes) {
-    if (bytes.size() < v1_word_bytes) return bad("it ends before its offsets");
-    const auto count = load_le<std::uint64_t>(bytes.data());
-    // The channel, the four JSON frames, buffers, and the end.
-    constexpr std::size_t least = 1 + kJsonFrames + 1;
-    constexpr std::size_t most = 1 + limits::kernel_message_frames_max + 1;
-    if (count < least || count > most) return bad(std::to_string(count) + " offsets");
-    const std::size_t table_bytes = v1_word_bytes * (1 + count);
-    if (bytes.size() < table_bytes) return bad("it ends before its offsets");
-    std::vector<std::uint64_t> offsets;
-    for (std::size_t i = 1; i <= count; ++i) {
-        offsets.push_back(load_le<std::uint64_t>(bytes.data() + v1_word_bytes * i));
-    }
-    auto parts = cut_at(bytes, table_bytes, offsets);
-    if (!parts) return bad("an offset points outside");
-    const auto channel = client_channel(as_text(parts->front()));
+    auto v1 = decode_v1_message(bytes);
+    if (!v1) return bad(v1.error().cause);
+    const auto channel = client_channel(v1->channel);
     if (!channel) return std::optional<ClientMessage>();
-    parts->erase(parts->begin());
     ClientMessage message;
     message.channel = *channel;
-    message.frames = std::move(*parts);
-    message.bytes = std::move(bytes);
+    message.frames = std::move(v1->frames);
+    message.bytes = std::move(bytes);  // the buffer stays where it is
     return finished(std::move(message));
 }
 
@@ -133,7 +106,7 @@ Decoded decode_legacy_binary(Bytes bytes) {
         offsets.push_back(load_be32(bytes.data() + legacy_word_bytes * i));
     }
     offsets.push_back(bytes.size());
-    auto parts = cut_at(bytes, table_bytes, offsets);
+    auto parts = cut_at_offsets(bytes, table_bytes, offsets);
     if (!parts) return bad("an offset points outside");
     const std::string_view json = as_text(parts->front());
     parts->erase(parts->begin());
@@ -141,27 +114,9 @@ Decoded decode_legacy_binary(Bytes bytes) {
 }
 
 EncodedMessage encode_v1(const KernelMessage& message) {
-    const std::string_view channel = vm::link::to_string(message.channel());
-    const std::size_t count = 1 + message.frames().size() + 1;
-    std::uint64_t offset = v1_word_bytes * (1 + count);
-    Bytes table(offset);
-    std::byte* at = table.data();
-    const auto put = [&at](std::uint64_t word) {
-        store_le<std::uint64_t>(at, word);
-        at += v1_word_bytes;
-    };
-    put(count);
-    put(offset);
-    offset += channel.size();
-    for (const ByteView frame : message.frames()) {
-        put(offset);
-        offset += frame.size();
-    }
-    put(offset);
-    const ByteView name = as_bytes(channel);
-    table.insert(table.end(), name.begin(), name.end());
     EncodedMessage encoded;
-    encoded.owned.push_back(std::move(table));
+    encoded.owned.push_back(
+        encode_v1_head(vm::link::to_string(message.channel()), message.frames()));
     encoded.parts.emplace_back(encoded.owned.back());
     encoded.parts.insert(encoded.parts.end(), message.frames().begin(), message.frames().end());
     return encoded;

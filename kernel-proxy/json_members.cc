@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "base/utf8.h"
+#include "base/unicode.h"
 
 namespace cellblock::kernel_proxy {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/client_limits.h"
+#include "base/limits.h"
 #include "base/clock.h"
 #include "kernel-proxy/journal.h"
 

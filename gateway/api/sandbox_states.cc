@@ -14,7 +14,7 @@ using http::ResponseWriter;
 
 namespace {
 
-SnapshotView view_of(const SavedSandbox& snapshot) {
+SnapshotView snapshot_view(const SavedSandbox& snapshot) {
     SnapshotView view;
     view.id = snapshot.id();
     view.name = snapshot.name;
@@ -78,7 +78,7 @@ awaitable<Result<void>> make_snapshot(Services& services, Request& request,
     CB_CO_TRY_ASSIGN(name, snapshot_name_from(body));
     CB_CO_TRY_ASSIGN(sandbox, named_sandbox(request, services));
     CB_CO_TRY_ASSIGN(made, co_await services.sandboxes.snapshot(sandbox, std::move(name)));
-    const Json answer = new_snapshot_json(view_of(*made));
+    const Json answer = new_snapshot_json(snapshot_view(*made));
     co_return co_await writer.send_json(201, answer);
 }
 
@@ -98,7 +98,7 @@ awaitable<Result<void>> list_snapshots(Services& services, Request& request,
     CB_CO_TRY_ASSIGN(query, snapshot_query_from(request.query()));
     std::vector<SnapshotView> all;
     for (const SavedSandboxPointer& snapshot : services.sandboxes.snapshots().list()) {
-        all.push_back(view_of(*snapshot));
+        all.push_back(snapshot_view(*snapshot));
     }
     const SnapshotPage page = select_page(std::move(all), query);
     if (!page.next_token.empty()) writer.headers().set("X-Next-Token", page.next_token);
@@ -109,7 +109,7 @@ awaitable<Result<void>> list_snapshots(Services& services, Request& request,
 
 awaitable<Result<void>> get_snapshot(Services& services, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(snapshot, services.sandboxes.find_snapshot(request.param("id")));
-    const Json answer = snapshot_json(view_of(*snapshot));
+    const Json answer = snapshot_json(snapshot_view(*snapshot));
     co_return co_await writer.send_json(200, answer);
 }
 

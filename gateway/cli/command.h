@@ -33,6 +33,9 @@ void add_template(CLI::App& app, Run& run);
 void add_ps(CLI::App& app, Run& run);
 void add_sandbox_states(CLI::App& app, Run& run);
 void add_snapshots(CLI::App& app, Run& run);
+void add_kernel(CLI::App& app, Run& run);
+void add_kernelspec(CLI::App& app, Run& run);
+void add_connect(CLI::App& app, Run& run);
 
 // --config and a flag for each key of the configuration that is named (all, when empty).
 class ConfigFlags {

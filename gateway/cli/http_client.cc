@@ -85,6 +85,55 @@ Error connection_error(CURLcode code, const std::string& url) {
     }
 }
 
+int on_progress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+    return static_cast<const HttpCall*>(user)->cancelled() ? 1 : 0;
+}
+
+// What all connections share.
+void set_common(CURL* curl, const std::string& url) {
+    ::curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+    ::curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    ::curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
+    ::curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    if (const char* bundle = std::getenv("CURL_CA_BUNDLE"); bundle != nullptr) {
+        ::curl_easy_setopt(curl, CURLOPT_CAINFO, bundle);
+    }
+}
+
+class CurlStream final : public GatewayStream {
+  public:
+    explicit CurlStream(CURL* curl) : curl_(curl) {}
+    CurlStream(const CurlStream&) = delete;
+    CurlStream& operator=(const CurlStream&) = delete;
+    ~CurlStream() override { ::curl_easy_cleanup(curl_); }
+
+    int descriptor() const override {
+        curl_socket_t socket = CURL_SOCKET_BAD;
+        ::curl_easy_getinfo(curl_, CURLINFO_ACTIVESOCKET, &socket);
+        return socket;
+    }
+
+    Result<std::size_t> read(std::span<std::byte> to) override {
+        std::size_t moved = 0;
+        const CURLcode code = ::curl_easy_recv(curl_, to.data(), to.size(), &moved);
+        if (code == CURLE_AGAIN) return std::size_t{0};
+        if (code == CURLE_OK && moved > 0) return moved;
+        return fail(ErrorCode::connection_lost, "the gateway closed the connection");
+    }
+
+    Result<std::size_t> write(std::span<const std::byte> from) override {
+        std::size_t moved = 0;
+        const CURLcode code = ::curl_easy_send(curl_, from.data(), from.size(), &moved);
+        if (code == CURLE_AGAIN) return std::size_t{0};
+        if (code == CURLE_OK) return moved;
+        return fail(ErrorCode::connection_lost,
+                    std::string("writing to the gateway failed: ") + ::curl_easy_strerror(code));
+    }
+
+  private:
+    CURL* curl_;
+};
+
 // The message that the gateway gave, in either of its error shapes.
 Error reply_error(const HttpReply& reply) {
     ErrorCode code = reply.status == 404 ? ErrorCode::not_found : ErrorCode::io;
@@ -111,12 +160,31 @@ const std::string& HttpClient::url() const {
     return impl_->url;
 }
 
-Result<HttpClient> HttpClient::for_gateway(const config::Config& config) {
+std::string HttpClient::authorization() const {
+    return "Bearer " + impl_->token;
+}
+
+Result<std::unique_ptr<GatewayStream>> HttpClient::open_stream() const {
+    CURL* curl = ::curl_easy_init();
+    if (curl == nullptr) return fail(ErrorCode::internal, "libcurl cannot be initialised");
+    auto stream = std::make_unique<CurlStream>(curl);
+    set_common(curl, impl_->url);
+    ::curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
+    // TLS must not agree on HTTP/2: an upgrade is HTTP/1.1's.
+    ::curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+    ::curl_easy_setopt(curl, CURLOPT_TCP_NODELAY, 1L);
+    const CURLcode code = ::curl_easy_perform(curl);
+    if (code != CURLE_OK) return fail(connection_error(code, impl_->url));
+    return stream;
+}
+
+Result<HttpClient> HttpClient::for_gateway(const config::Config& config, std::string given_url) {
     auto impl = std::make_unique<Impl>();
     if (impl->curl == nullptr) return fail(ErrorCode::internal, "libcurl cannot be initialised");
     const char* url = std::getenv("CELLBLOCK_URL");
-    if (url != nullptr && url[0] != '\0') {
-        impl->url = url;
+    if (given_url.empty() && url != nullptr) given_url = url;
+    if (!given_url.empty()) {
+        impl->url = std::move(given_url);
         while (!impl->url.empty() && impl->url.back() == '/') impl->url.pop_back();
     } else {
         impl->url = (config.tls_certificate.empty() ? "http://" : "https://") + config.listen;
@@ -155,7 +223,7 @@ Result<HttpReply> HttpClient::call(const HttpCall& call) {
     for (const std::string& header : call.headers) {
         headers = ::curl_slist_append(headers, header.c_str());
     }
-    headers = ::curl_slist_append(headers, ("Authorization: Bearer " + impl_->token).c_str());
+    headers = ::curl_slist_append(headers, ("Authorization: " + authorization()).c_str());
     if (!call.body.empty()) {
         headers = ::curl_slist_append(headers, "Content-Type: application/json");
         headers = ::curl_slist_append(headers, "Expect:");
@@ -163,22 +231,25 @@ Result<HttpReply> HttpClient::call(const HttpCall& call) {
         ::curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
                            static_cast<curl_off_t>(call.body.size()));
     }
-    ::curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+    set_common(curl, url);
     ::curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call.method.c_str());
     ::curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     ::curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
     ::curl_easy_setopt(curl, CURLOPT_WRITEDATA, &receiving);
     ::curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
     ::curl_easy_setopt(curl, CURLOPT_HEADERDATA, &receiving);
-    ::curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    ::curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
-    ::curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    if (const char* bundle = std::getenv("CURL_CA_BUNDLE"); bundle != nullptr) {
-        ::curl_easy_setopt(curl, CURLOPT_CAINFO, bundle);
+    ::curl_easy_setopt(curl, CURLOPT_TIMEOUT, static_cast<long>(call.timeout.count()));
+    if (call.cancelled) {
+        ::curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+        ::curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+        ::curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &call);
     }
     const CURLcode code = ::curl_easy_perform(curl);
     ::curl_slist_free_all(headers);
     if (receiving.too_large) return fail(ErrorCode::too_large, "the answer is larger than 1 GiB");
+    if (code == CURLE_ABORTED_BY_CALLBACK && call.cancelled) {
+        return fail(ErrorCode::cancelled, "the call to the gateway was given up");
+    }
     if (code != CURLE_OK) return fail(connection_error(code, impl_->url));
     long status = 0;
     ::curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);

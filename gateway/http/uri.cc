@@ -1,6 +1,6 @@
 #include "gateway/http/uri.h"
 
-#include "base/utf8.h"
+#include "base/unicode.h"
 #include "gateway/http/headers.h"
 
 namespace cellblock::gateway::http {

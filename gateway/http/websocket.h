@@ -19,7 +19,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "base/client_limits.h"
+#include "base/limits.h"
 #include "base/clock.h"
 #include "gateway/http/request.h"
 #include "gateway/http/response.h"

@@ -5,14 +5,13 @@
 #include <openssl/evp.h>
 
 #include "base/base64.h"
-#include "base/utf8.h"
+#include "base/unicode.h"
 
 namespace cellblock::gateway::http {
 namespace {
 
 constexpr std::size_t control_max_bytes = 125;
 constexpr std::size_t close_text_max_bytes = control_max_bytes - 2;
-constexpr std::size_t mask_bytes = 4;
 constexpr std::size_t key_bytes = 16;
 
 tl::unexpected<CloseReason> protocol_error(std::string_view why) {
@@ -39,21 +38,24 @@ bool is_sendable(std::uint16_t code) {
 std::size_t WebSocketParser::head_bytes() const {
     if (head_have_ < 2) return 2;
     const unsigned length = bits(head_[1]) & 0x7f;
-    return 2 + (length == 127 ? 8 : length == 126 ? 2 : 0) + mask_bytes;
+    return 2 + (length == 127 ? 8 : length == 126 ? 2 : 0) + mask_bytes();
 }
 
 WebSocketParser::Checked WebSocketParser::read_head() {
     if ((bits(head_[0]) & 0x70) != 0) return protocol_error("no extension was agreed on");
-    if ((bits(head_[1]) & 0x80) == 0) return protocol_error("a client's frames are masked");
+    const bool masked = (bits(head_[1]) & 0x80) != 0;
+    if (masked != (peer_ == Peer::client)) {
+        return protocol_error("a client's frames are masked, a server's are not");
+    }
     const unsigned opcode = bits(head_[0]) & 0x0f;
     if ((opcode > 2 && opcode < 8) || opcode > 10) return protocol_error("unknown opcode");
     opcode_ = static_cast<Opcode>(opcode);
     final_ = (bits(head_[0]) & 0x80) != 0;
-    const std::size_t length_bytes = head_bytes() - 2 - mask_bytes;
+    const std::size_t length_bytes = head_bytes() - 2 - mask_bytes();
     left_ = bits(head_[1]) & 0x7f;
     if (length_bytes > 0) left_ = 0;
     for (std::size_t i = 0; i < length_bytes; ++i) left_ = (left_ << 8) | bits(head_[2 + i]);
-    std::copy_n(head_.begin() + static_cast<std::ptrdiff_t>(2 + length_bytes), mask_bytes,
+    std::copy_n(head_.begin() + static_cast<std::ptrdiff_t>(2 + length_bytes), mask_bytes(),
                 mask_.begin());
     mask_at_ = 0;
     if (is_control(opcode_)) {
@@ -79,7 +81,9 @@ void WebSocketParser::take_payload(ByteView piece) {
     Bytes& to = is_control(opcode_) ? control_ : message_;
     std::size_t at = to.size();
     to.insert(to.end(), piece.begin(), piece.end());
-    for (; at < to.size(); ++at) to[at] ^= mask_[mask_at_++ % mask_bytes];
+    if (peer_ == Peer::client) {
+        for (; at < to.size(); ++at) to[at] ^= mask_[mask_at_++ % mask_.size()];
+    }
     left_ -= piece.size();
 }
 
@@ -139,6 +143,22 @@ FrameHead frame_head(Opcode opcode, std::uint64_t payload_bytes) {
     }
     for (int i = length_bytes - 1; i >= 0; --i) put(payload_bytes >> (8 * i));
     return head;
+}
+
+void append_masked_frame(Bytes& to, Opcode opcode, std::span<const ByteView> parts,
+                         const Mask& mask) {
+    std::size_t size = 0;
+    for (const ByteView part : parts) size += part.size();
+    FrameHead head = frame_head(opcode, size);
+    head.bytes[1] |= std::byte{0x80};
+    to.insert(to.end(), head.view().begin(), head.view().end());
+    to.insert(to.end(), mask.begin(), mask.end());
+    std::size_t at = to.size();
+    to.resize(at + size);
+    std::size_t masked = 0;
+    for (const ByteView part : parts) {
+        for (const std::byte byte : part) to[at++] = byte ^ mask[masked++ % mask.size()];
+    }
 }
 
 Bytes close_payload(const CloseReason& reason) {

@@ -1,4 +1,4 @@
-// WebSocket frames (RFC 6455), the server's side, without I/O: bytes in, messages out.
+// WebSocket frames (RFC 6455) of both sides, without I/O: bytes in, messages out.
 //
 // Not Beast's: it checks text frames for UTF-8 and ends the connection, but gateway clients of
 // Jupyter send binary messages in text frames; and it copies what we write piece by piece from a
@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,10 +58,15 @@ struct WebSocketMessage {
     WebSocketMessage() = default;
 };
 
+using Mask = std::array<std::byte, 4>;
+
+// Whose frames are read: a client masks its own, a server does not.
+enum class Peer { client, server };
+
 class WebSocketParser {
   public:
-    explicit WebSocketParser(std::size_t message_max_bytes)
-        : message_max_bytes_(message_max_bytes) {}
+    explicit WebSocketParser(std::size_t message_max_bytes, Peer peer = Peer::client)
+        : message_max_bytes_(message_max_bytes), peer_(peer) {}
 
     struct Step {
         std::size_t used = 0;
@@ -73,12 +79,14 @@ class WebSocketParser {
   private:
     using Checked = tl::expected<void, CloseReason>;
 
+    std::size_t mask_bytes() const { return peer_ == Peer::client ? 4 : 0; }
     std::size_t head_bytes() const;
     Checked read_head();
     void take_payload(ByteView piece);
     WebSocketMessage take_message();
 
     const std::size_t message_max_bytes_;
+    const Peer peer_;
     std::array<std::byte, 14> head_{};
     std::size_t head_have_ = 0;
     bool in_payload_ = false;
@@ -86,7 +94,7 @@ class WebSocketParser {
     Opcode opcode_ = Opcode::text;
     bool final_ = false;
     std::uint64_t left_ = 0;  // of its payload
-    std::array<std::byte, 4> mask_{};
+    Mask mask_{};
     std::size_t mask_at_ = 0;
     // What is put together: a message of fragments, between which control frames may come.
     std::optional<Opcode> fragmented_;
@@ -102,6 +110,11 @@ struct FrameHead {
     ByteView view() const { return ByteView(bytes).first(size); }
 };
 FrameHead frame_head(Opcode opcode, std::uint64_t payload_bytes);
+
+// Appends a client's frame. The mask is to be random: it keeps what an attacker chose from being
+// read as something else on the way (RFC 6455 10.3).
+void append_masked_frame(Bytes& to, Opcode opcode, std::span<const ByteView> parts,
+                         const Mask& mask);
 
 Bytes close_payload(const CloseReason& reason);
 // What the peer's close frame says; a protocol error when it is malformed.

@@ -4,7 +4,7 @@
 
 #include "base/base64.h"
 #include "base/limits.h"
-#include "base/utf8.h"
+#include "base/unicode.h"
 
 namespace cellblock::gateway::jupyter {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/utf8.h"
+#include "base/unicode.h"
 #include "gateway/http/head_check.h"
 #include "gateway/http/parser.h"
 #include "gateway/http/range.h"

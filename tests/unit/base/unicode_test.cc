@@ -1,5 +1,7 @@
 #include "base/unicode.h"
 
+#include <string>
+
 #include <doctest/doctest.h>
 
 using namespace cellblock;
@@ -30,4 +32,15 @@ TEST_CASE("display_width counts terminal columns") {
     CHECK(display_width("e\u0301") == 1);
     CHECK(display_width("😀") == 2);
     CHECK(display_width("\xff") == 1);
+}
+
+TEST_CASE("is_valid_utf8 takes whole characters only, at any distance from a word's border") {
+    CHECK(is_valid_utf8(""));
+    CHECK(is_valid_utf8("plain ASCII, longer than a word"));
+    for (std::size_t ahead = 0; ahead < 9; ++ahead) {
+        const std::string text(ahead, 'x');
+        CHECK(is_valid_utf8(text + "€😀"));
+        CHECK_FALSE(is_valid_utf8(text + "\xE2\x82"));
+        CHECK_FALSE(is_valid_utf8(text + "\xED\xA0\x80" + "tail of ASCII"));
+    }
 }

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 using namespace cellblock;
@@ -136,4 +138,50 @@ TEST_CASE("the accept value is that of RFC 6455's example") {
     CHECK_FALSE(accept_value("").has_value());
     CHECK_FALSE(accept_value("c2hvcnQ=").has_value());
     CHECK_FALSE(accept_value("not base64 at all!!").has_value());
+}
+
+TEST_CASE("what a client writes, a server reads; and a client refuses masked frames") {
+    Bytes written;
+    const std::string large(70'000, 'x');
+    const Mask mask = {std::byte{0xa5}, std::byte{0}, std::byte{0xff}, std::byte{7}};
+    for (const std::string& payload : {std::string("one, two"), std::string(), large}) {
+        const std::string_view text = payload;
+        const std::size_t middle = text.size() / 3;
+        const std::array<ByteView, 2> parts = {as_bytes(text.substr(0, middle)),
+                                               as_bytes(text.substr(middle))};
+        append_masked_frame(written, Opcode::binary, parts, mask);
+    }
+    const Heard heard = hear(as_text(written), 1000);
+    REQUIRE(heard.messages.size() == 3);
+    CHECK(as_text(heard.messages[0].payload) == "one, two");
+    CHECK(heard.messages[1].payload.empty());
+    CHECK(as_text(heard.messages[2].payload) == large);
+    WebSocketParser client(1000, Peer::server);
+    const auto refused = client.step(written);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == close_code::protocol_error);
+}
+
+TEST_CASE("a client reads a server's frames, however their bytes are cut") {
+    const std::string large(70'000, 'l');
+    Bytes sent;
+    for (const std::string_view payload :
+         {std::string_view("hello"), std::string_view(large), std::string_view()}) {
+        const FrameHead head = frame_head(Opcode::binary, payload.size());
+        sent.insert(sent.end(), head.view().begin(), head.view().end());
+        const ByteView bytes = as_bytes(payload);
+        sent.insert(sent.end(), bytes.begin(), bytes.end());
+    }
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, sent.size()}) {
+        WebSocketParser parser(1'000'000, Peer::server);
+        std::vector<std::string> heard;
+        ByteView rest = sent;
+        while (!rest.empty()) {
+            const auto step = parser.step(rest.first(std::min(piece, rest.size())));
+            REQUIRE(step);
+            rest = rest.subspan(step->used);
+            if (step->message) heard.emplace_back(as_text(step->message->payload));
+        }
+        CHECK(heard == std::vector<std::string>{"hello", large, ""});
+    }
 }

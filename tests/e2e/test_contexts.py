@@ -158,6 +158,33 @@ def test_an_unknown_language_is_told_what_there_is(gateway, sandbox):
     assert "python" in response.text
 
 
+def test_a_directory_that_cannot_be_entered_is_the_callers_error(gateway, sandbox):
+    for cwd, reason in (
+        ("/nope", "No such file"),
+        ("/etc/hostname", "Not a directory"),
+        ("/root", "Permission denied"),
+    ):
+        response = gateway.request(
+            "POST", "/contexts", json={"cwd": cwd}, headers=headers(sandbox)
+        )
+        assert response.status_code == 400, response.text
+        assert cwd in response.text and reason in response.text
+
+
+def test_a_context_whose_directory_was_removed_restarts_at_home(gateway, sandbox):
+    gateway.execute("import os; os.mkdir('/tmp/short-lived')", sandbox=sandbox)
+    context = make_context(gateway, sandbox, cwd="/tmp/short-lived")
+    gateway.execute("import os; os.rmdir('/tmp/short-lived')", sandbox=sandbox)
+    url = f"/contexts/{context['id']}/restart"
+    assert gateway.request("POST", url, headers=headers(sandbox)).status_code == 200
+    run = gateway.execute(
+        "import os; print(os.getcwd() == os.path.expanduser('~'))",
+        sandbox=sandbox,
+        context_id=context["id"],
+    )
+    assert run.stdout == "True\n", run.lines
+
+
 def test_a_request_without_a_sandbox_uses_the_callers_default_one(gateway):
     gateway.execute("default_mark = 5")
     assert gateway.execute("default_mark").text == "5"

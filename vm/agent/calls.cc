@@ -94,6 +94,15 @@ Reply prepare_template(Agent& agent, Json) {
     co_return Json{{"via", started.via}, {"startup_ms", started.startup_ms}};
 }
 
+Result<std::filesystem::path> path_of(const Agent& agent, const Json& params, const char* field) {
+    CB_TRY_ASSIGN(path, required_string(params, field));
+    return resolve_user_path(path, agent.options().home);
+}
+
+UserIdentity user_of(const Agent& agent) {
+    return UserIdentity{agent.options().uid, agent.options().gid};
+}
+
 // --- kernels -------------------------------------------------------------------------------------
 
 Json to_json(const Started& started) {
@@ -114,6 +123,12 @@ Result<StartOptions> start_options(const Json& params) {
 Reply kernel_start(Agent& agent, Json params) {
     CB_CO_TRY_ASSIGN(id, required_string(params, "kernel_id"));
     CB_CO_TRY_ASSIGN(options, start_options(params));
+    if (!options.working_directory.empty()) {
+        CB_CO_TRY_ASSIGN(folder, path_of(agent, params, "cwd"));
+        auto job = [user = user_of(agent), folder] { return check_user_can_enter(user, folder); };
+        CB_CO_TRY(co_await agent.workers().run(job));
+        options.working_directory = folder.string();
+    }
     CB_CO_TRY_ASSIGN(started, co_await agent.kernels().start(id, options));
     co_return to_json(started);
 }
@@ -148,15 +163,6 @@ Reply kernel_list(Agent& agent, Json) {
 }
 
 // --- files ---------------------------------------------------------------------------------------
-
-Result<std::filesystem::path> path_of(const Agent& agent, const Json& params, const char* field) {
-    CB_TRY_ASSIGN(path, required_string(params, field));
-    return resolve_user_path(path, agent.options().home);
-}
-
-UserIdentity user_of(const Agent& agent) {
-    return UserIdentity{agent.options().uid, agent.options().gid};
-}
 
 Reply file_stat(Agent& agent, Json params) {
     CB_CO_TRY_ASSIGN(path, path_of(agent, params, "path"));
@@ -204,7 +210,7 @@ struct Method {
 constexpr std::array<Method, 15> methods = {{
     {"info", info},
     {"claim", claim},
-    {"clock", step_clock},
+    {"clock", answer_clock},
     {"metrics", metrics},
     {"prepare_template", prepare_template},
     {"kernel.start", kernel_start},

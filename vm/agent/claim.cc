@@ -108,7 +108,7 @@ boost::asio::awaitable<Result<Json>> claim(Agent& agent, Json params) {
     co_return Json{{"clock_error_ns", clock_error_ns}, {"kernels", agent.kernels().list()}};
 }
 
-boost::asio::awaitable<Result<Json>> step_clock(Agent& agent, Json params) {
+boost::asio::awaitable<Result<Json>> answer_clock(Agent& agent, Json params) {
     CB_CO_TRY_ASSIGN(step_by_ns, required_integer(params, "step_by_ns"));
     if (agent.options().mode == Mode::guest && step_by_ns != 0) {
         CB_CO_TRY(shift_clock(step_by_ns));

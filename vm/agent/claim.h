@@ -20,7 +20,7 @@ boost::asio::awaitable<Result<Json>> claim(Agent& agent, Json params);
 
 // The call `clock` {"step_by_ns"}: moves the wall clock by so much (0: only asks) and answers
 // {"guest_ns"}, the time after it. A difference, because an absolute time ages on its way.
-boost::asio::awaitable<Result<Json>> step_clock(Agent& agent, Json params);
+boost::asio::awaitable<Result<Json>> answer_clock(Agent& agent, Json params);
 
 // The field "env": an object of strings, or absent.
 Result<std::map<std::string, std::string>> parse_environment(const Json& params);

@@ -120,6 +120,17 @@ Result<Json> stat_user_file(UserIdentity user, const fs::path& path) {
     return describe(path, info);
 }
 
+Result<void> check_user_can_enter(UserIdentity user, const fs::path& path) {
+    const AsUser as_user(user);
+    // Looking up "." asks for the right to search the folder itself, as chdir(2) does.
+    const Fd inside(::open((path / ".").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (inside) return {};
+    const std::string reason = std::generic_category().message(errno);
+    return fail(ErrorCode::invalid_argument,
+                "the working directory " + path.string() + " cannot be entered: " + reason,
+                "create it first, or leave `cwd` out");
+}
+
 Result<Json> list_user_folder(UserIdentity user, const fs::path& path, std::int64_t depth) {
     const AsUser as_user(user);
     Listing listing;

@@ -21,6 +21,8 @@ Result<std::filesystem::path> resolve_user_path(const std::string& path, const s
 
 // {"path","name","type":"file|directory|symlink|other","size","mode","mtime_ns","is_dir","target"?}
 Result<Json> stat_user_file(UserIdentity user, const std::filesystem::path& path);
+// For a process's working directory. invalid_argument unless the user can enter it.
+Result<void> check_user_can_enter(UserIdentity user, const std::filesystem::path& path);
 // {"entries":[as stat_user_file], "truncated":bool}, sorted by path, `depth` levels down.
 Result<Json> list_user_folder(UserIdentity user, const std::filesystem::path& path,
                               std::int64_t depth);

@@ -190,15 +190,13 @@ def _set_environment(request: KernelRequest, home: str) -> None:
 
 
 def _enter_directory(request: KernelRequest, home: str) -> None:
-    if request.cwd:
-        os.chdir(request.cwd)
-        return
-    for path in (home, "/tmp", "/"):
+    # Who starts a kernel has checked `cwd`; by a restart a cell may have removed it.
+    for path in filter(None, (request.cwd, home, "/tmp", "/")):
         try:
             os.chdir(path)
             return
-        except OSError:
-            continue
+        except OSError as error:
+            print(f"cannot start in {path}: {error}", file=sys.stderr)
 
 
 def restore_blas_threads() -> None:

@@ -53,6 +53,7 @@ class FakeGuest {
   public:
     Link host;
     int interrupts = 0;
+    int interrupts_missed = 0;  // so many of the first are without effect
     int restarts = 0;
     bool refuse_restart = false;
     std::function<void(const KernelDeath&)> on_death;
@@ -74,7 +75,7 @@ class FakeGuest {
         });
         calls_.add("kernel.signal", [this](const Json&) {
             ++interrupts;
-            if (hanging_ && hanging_->interruptible) {
+            if (hanging_ && hanging_->interruptible && interrupts > interrupts_missed) {
                 spawn_logged(executor_, end_interrupted(), "interrupted", nullptr);
             }
             return answer(Json::object());

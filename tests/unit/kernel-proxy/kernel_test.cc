@@ -62,6 +62,13 @@ TEST_CASE_FIXTURE(Fixture, "a deadline interrupts the cell and is told with its 
     CHECK(run("print on").text == "on");
 }
 
+TEST_CASE_FIXTURE(Fixture, "a cell that missed its interrupt is ended by a second one") {
+    guest.interrupts_missed = 1;
+    CHECK(run("hang", milliseconds(50)).finished.outcome == Outcome::timeout);
+    CHECK(guest.interrupts == 2);
+    CHECK(guest.restarts == 0);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a cell that ignores its interrupt costs the kernel its process") {
     CHECK(run("ignore", milliseconds(50)).finished.outcome == Outcome::timeout);
     until([&] { return guest.restarts == 1 && kernel->state() == KernelState::idle; });

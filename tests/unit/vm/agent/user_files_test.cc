@@ -29,6 +29,16 @@ TEST_CASE("paths are the tenant's: relative ones start at home, nonsense is refu
     CHECK_FALSE(resolve_user_path(std::string(5000, 'a'), "/home/user"));
 }
 
+TEST_CASE("a working directory has to be a folder that the user can enter") {
+    const TemporaryFolder folder;
+    CHECK(check_user_can_enter(me, folder.path()));
+    const auto missing = check_user_can_enter(me, folder.path() / "none");
+    REQUIRE_FALSE(missing);
+    CHECK(missing.error().code == ErrorCode::invalid_argument);
+    CHECK(missing.error().cause.find("No such file") != std::string::npos);
+    CHECK_FALSE(check_user_can_enter(me, "/etc/hostname"));
+}
+
 TEST_CASE("a written file appears whole under its name, with its parents") {
     const TemporaryFolder folder;
     const auto path = folder.path() / "new" / "deep" / "a.txt";

@@ -29,6 +29,14 @@ Result<void> read_view(const Json& body, ExecuteBody& into) {
         return bad("field 'view' must be \"stream\" or \"llm\"");
     }
     if (view == "llm") into.view = View::llm;
+    CB_TRY_ASSIGN(images, optional_string(body, "images"));
+    if (images) into.images = image_shape_from(*images);
+    if (images && !into.images) {
+        return bad("field 'images' must be \"openai\" or \"anthropic\"");
+    }
+    if (into.images && into.view != View::llm) {
+        return bad("field 'images' goes with \"view\": \"llm\"");
+    }
     CB_TRY_ASSIGN(budget, optional_integer(body, "view_budget"));
     if (!budget) return {};
     if (*budget < static_cast<std::int64_t>(limits::llm_view_min_bytes) ||

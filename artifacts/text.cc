@@ -113,12 +113,12 @@ class Screen {
     }
     // A line that was moved back to is written over, as bars are.
     void down(std::ptrdiff_t count) {
-        if (count == 0) return;
-        const auto row = static_cast<std::ptrdiff_t>(row_) + count;
-        row_ = static_cast<std::size_t>(std::max<std::ptrdiff_t>(row, 0));
         // Only line feeds make lines: a cursor may not be sent a million of them down.
         const std::size_t last = count == 1 ? lines_.size() : lines_.size() - 1;
-        row_ = std::min(row_, last);
+        const auto wanted = static_cast<std::ptrdiff_t>(row_) + count;
+        const auto row = static_cast<std::size_t>(std::max<std::ptrdiff_t>(wanted, 0));
+        if (std::min(row, last) == row_) return;
+        row_ = std::min(row, last);
         begun_anew_ = row_ < lines_.size();
         if (row_ == lines_.size()) lines_.emplace_back();
     }

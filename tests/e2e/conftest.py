@@ -2,7 +2,16 @@
 
 import pytest
 
+from support.browser import build_chat
 from support.gateway import Gateway
+
+
+@pytest.fixture(scope="session")
+def chat_page(tmp_path_factory):
+    """The folder with the chat page, built once; its libraries are then installed as well."""
+    folder = tmp_path_factory.mktemp("chat") / "page"
+    build_chat(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

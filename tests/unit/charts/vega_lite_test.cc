@@ -152,6 +152,8 @@ TEST_CASE("what Vega-Lite cannot draw says so") {
     const auto units = units_named("scatter3d");
     REQUIRE(units.size() == 1);
     CHECK(units[0]["mark"]["type"] == "text");
+    CHECK(to_vega_lite(sample("scatter3d"))["usermeta"]["panels_not_drawn"] == 1);
+    CHECK_FALSE(to_vega_lite(sample("bar")).contains("usermeta"));
 }
 
 }  // namespace cellblock::charts

@@ -53,6 +53,7 @@ struct Config {
     std::string contents_dir;  // empty: no contents API
     // Artifacts.
     std::int64_t artifacts_max_mib = 10240;
+    std::int64_t artifacts_keep_days = 30;
 
     Config() = default;
 

@@ -90,7 +90,10 @@ const std::array table = {
         "Folder of this machine that /api/contents serves to Jupyter clients, to read and to "
         "write. Empty: none."},
     Key{"artifacts_max_mib", &Config::artifacts_max_mib,
-        "Disk space for artifacts in MiB; past it the oldest go first.", 16, 100'000'000},
+        "Disk space for artifacts in MiB; past it the oldest go first. Pinned ones stay.", 16,
+        100'000'000},
+    Key{"artifacts_keep_days", &Config::artifacts_keep_days,
+        "Days that artifacts are kept, unless they are pinned. 0: for ever.", 0, 36'500},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "base/ids.h"
 #include "gateway/api/services.h"
 #include "gateway/http/request.h"
+#include "gateway/http/response.h"
 
 namespace cellblock::gateway::api {
 
@@ -37,6 +38,12 @@ asio::awaitable<Result<artifacts::OpenArtifact>> open_artifact(Services& service
     CB_CO_TRY_ASSIGN(opened, co_await services.workers.run(std::move(open)));
     if (opened.artifact.info.tenant != request.tenant()) co_return not_found(id);
     co_return opened;
+}
+
+void let_others_embed(const Request& request, http::ResponseWriter& writer) {
+    if (request.query().get("signature")) {
+        writer.headers().set("Cross-Origin-Resource-Policy", "cross-origin");
+    }
 }
 
 Result<std::size_t> number_in_query(const Request& request, std::string_view name,

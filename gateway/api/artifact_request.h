@@ -11,6 +11,7 @@
 
 namespace cellblock::gateway::http {
 class Request;
+class ResponseWriter;
 class Router;
 }  // namespace cellblock::gateway::http
 
@@ -29,7 +30,13 @@ boost::asio::awaitable<Result<artifacts::OpenArtifact>> open_artifact(Services& 
 Result<std::size_t> number_in_query(const http::Request& request, std::string_view name,
                                     std::size_t fallback);
 
-// Routes for what is made from artifacts (artifact_views.cc).
+// A signed link is made to be shown by somebody's page: only with the token is a page of another
+// origin kept from embedding what it names.
+void let_others_embed(const http::Request& request, http::ResponseWriter& writer);
+
+// Routes for what is made from artifacts (artifact_views.cc), and for how long they live
+// (artifact_life.cc).
 void add_artifact_view_routes(http::Router& router, Services& services);
+void add_artifact_life_routes(http::Router& router, Services& services);
 
 }  // namespace cellblock::gateway::api

@@ -5,8 +5,7 @@
 #include "artifacts/serving.h"
 #include "artifacts/store.h"
 #include "gateway/api/artifact_request.h"
-#include "gateway/api/services.h"
-#include "gateway/http/router.h"
+#include "gateway/api/bind.h"
 
 namespace cellblock::gateway::api {
 
@@ -65,6 +64,7 @@ asio::awaitable<Result<void>> get_chart(Services& services, Request& request,
     for (const auto& [name, value] : artifacts::view_headers(view.mime, view.name)) {
         if (name != "Content-Type") writer.headers().set(name, value);
     }
+    let_others_embed(request, writer);
     co_return co_await writer.send(200, view.mime, view.body);
 }
 
@@ -72,10 +72,7 @@ asio::awaitable<Result<void>> get_chart(Services& services, Request& request,
 
 void add_artifact_view_routes(http::Router& router, Services& services) {
     const http::RouteOptions options;
-    router.add("GET", "/artifacts/{id}/chart", options,
-               [&services](Request& request, ResponseWriter& writer) {
-                   return get_chart(services, request, writer);
-               });
+    router.add("GET", "/artifacts/{id}/chart", options, bind(services, get_chart));
 }
 
 }  // namespace cellblock::gateway::api

@@ -1,11 +1,10 @@
 // GET /artifacts/{id}: what a cell showed, with ranges, validators and headers that make it
-// harmless in a browser. GET /artifacts?execution_id&sandbox_id&limit&offset lists, newest first;
-// DELETE removes.
+// harmless in a browser; GET /artifacts/{id}/info: what is known of it.
+// GET /artifacts?execution_id&sandbox_id&limit&offset lists, newest first; DELETE removes.
 #include "artifacts/serving.h"
 #include "artifacts/store.h"
 #include "gateway/api/artifact_request.h"
-#include "gateway/api/services.h"
-#include "gateway/http/router.h"
+#include "gateway/api/bind.h"
 
 namespace cellblock::gateway::api {
 
@@ -29,9 +28,17 @@ asio::awaitable<Result<void>> get_artifact(Services& services, Request& request,
             writer.headers().set(name, value);
         }
     }
+    let_others_embed(request, writer);
     body.size = opened.artifact.size_bytes;
     body.fd = std::move(opened.fd);
     co_return co_await writer.send_file(std::move(body));
+}
+
+asio::awaitable<Result<void>> get_info(Services& services, Request& request,
+                                       ResponseWriter& writer) {
+    CB_CO_TRY_ASSIGN(artifact, co_await find_artifact(services, request));
+    const Json answer = artifacts::to_json(artifact);
+    co_return co_await writer.send_json(200, answer);
 }
 
 asio::awaitable<Result<void>> list_artifacts(Services& services, Request& request,
@@ -63,16 +70,12 @@ asio::awaitable<Result<void>> delete_artifact(Services& services, Request& reque
 
 void add_artifact_routes(http::Router& router, Services& services) {
     const http::RouteOptions options;
-    const auto add = [&](std::string_view method, std::string_view pattern, auto handler) {
-        router.add(method, pattern, options,
-                   [&services, handler](Request& request, ResponseWriter& writer) {
-                       return handler(services, request, writer);
-                   });
-    };
-    add("GET", "/artifacts", list_artifacts);
-    add("GET", "/artifacts/{id}", get_artifact);
-    add("DELETE", "/artifacts/{id}", delete_artifact);
+    router.add("GET", "/artifacts", options, bind(services, list_artifacts));
+    router.add("GET", "/artifacts/{id}", options, bind(services, get_artifact));
+    router.add("GET", "/artifacts/{id}/info", options, bind(services, get_info));
+    router.add("DELETE", "/artifacts/{id}", options, bind(services, delete_artifact));
     add_artifact_view_routes(router, services);
+    add_artifact_life_routes(router, services);
 }
 
 }  // namespace cellblock::gateway::api

@@ -12,12 +12,11 @@
 #include <chrono>
 
 #include "base/ids.h"
+#include "gateway/api/bind.h"
 #include "gateway/api/context_json.h"
-#include "gateway/api/services.h"
 #include "gateway/executions/llm_document.h"
 #include "gateway/executions/recorder.h"
 #include "gateway/executions/wire_lines.h"
-#include "gateway/http/router.h"
 
 namespace cellblock::gateway::api {
 
@@ -139,9 +138,7 @@ void add_execute_routes(http::Router& router, Services& services) {
     options.style = http::ErrorStyle::code_interpreter;
     options.on_disconnect = http::OnDisconnect::cancel;
     options.body_max_bytes = limits::execute_body_max_bytes;
-    router.add("POST", "/execute", options, [&services](Request& request, ResponseWriter& writer) {
-        return execute(services, request, writer);
-    });
+    router.add("POST", "/execute", options, bind(services, execute));
 }
 
 }  // namespace cellblock::gateway::api

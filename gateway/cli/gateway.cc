@@ -23,7 +23,7 @@ namespace cellblock::gateway::cli {
 namespace asio = boost::asio;
 
 namespace {
-// How often the oldest artifacts past the configured disk space are looked for.
+// How often artifacts past their time, or past the room for all, are looked for.
 constexpr std::chrono::seconds tidy_interval{60};
 }  // namespace
 
@@ -50,21 +50,28 @@ std::uint64_t Gateway::artifacts_max_bytes() const {
     return static_cast<std::uint64_t>(config_.artifacts_max_mib) * limits::MiB;
 }
 
-// What a crash left goes once; then, again and again, the oldest artifacts past the limit.
+artifacts::GcPolicy Gateway::retention() const {
+    artifacts::GcPolicy policy;
+    policy.max_total_bytes = artifacts_max_bytes();
+    if (config_.artifacts_keep_days > 0) {
+        policy.max_age = std::chrono::days(config_.artifacts_keep_days);
+    }
+    return policy;
+}
+
+// What a crash left goes once; then, again and again, what is past its time or the room for all.
 asio::awaitable<void> Gateway::tidy_store() {
     auto clean = [store = store_.get()] { return store->clean_up(); };
     if (const auto cleaned = co_await workers_.run(std::move(clean)); !cleaned) {
         log::warning("artifact_clean_up_failed", {{"error", cleaned.error().text()}});
     }
-    artifacts::GcPolicy policy;
-    policy.max_total_bytes = artifacts_max_bytes();
     while (true) {
-        auto collect = [store = store_.get(), policy] { return store->gc(policy); };
+        auto collect = [store = store_.get(), policy = retention()] { return store->gc(policy); };
         const auto removed = co_await workers_.run(std::move(collect));
         if (!removed) {
             log::warning("artifact_gc_failed", {{"error", removed.error().text()}});
         } else if (*removed > 0) {
-            log::info("artifacts_removed", {{"count", *removed}, {"reason", "artifacts_max_mib"}});
+            log::info("artifacts_removed", {{"count", *removed}, {"reason", "retention"}});
         }
         tidy_timer_.expires_after(tidy_interval);
         const auto [ec] = co_await tidy_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -85,7 +92,24 @@ jupyter::Settings Gateway::jupyter_settings() const {
     settings.contents_folder = config_.contents_dir;
     if (config_.cull == "connected") settings.cull = jupyter::Cull::connected;
     if (config_.cull == "busy") settings.cull = jupyter::Cull::busy;
+    settings.connections_folder = config_.state_directory() / "connections";
+    settings.relay_command = [this](const std::string& kernel_id,
+                                    const std::filesystem::path& file) {
+        return relay_command(kernel_id, file);
+    };
     return settings;
+}
+
+// This program again. Its environment is what it needs and no more.
+SpawnOptions Gateway::relay_command(const std::string& kernel_id,
+                                    const std::filesystem::path& file) const {
+    SpawnOptions options(
+        {"/proc/self/exe", "connect", kernel_id, "--output", file.string(), "--gateway", url()});
+    options.environment = {{"CELLBLOCK_TOKEN", token_}};
+    if (!config_.tls_certificate.empty()) {
+        options.environment->emplace("CURL_CA_BUNDLE", config_.tls_certificate);
+    }
+    return options;
 }
 
 Result<void> Gateway::make_server() {
@@ -99,7 +123,8 @@ Result<void> Gateway::make_server() {
     defaults.timeout = std::chrono::seconds(config_.sandbox_timeout_s);
     services_ = std::make_unique<api::Services>(
         api::Services{*sandboxes_, *store_, workers_, metrics_, std::move(defaults),
-                      std::chrono::seconds(config_.execution_timeout_s), token_});
+                      std::chrono::seconds(config_.execution_timeout_s), token_,
+                      auth::LinkSigner(token_), retention()});
 
     http::Router router;
     api::ServiceInfo info;
@@ -151,13 +176,17 @@ asio::awaitable<void> Gateway::bring_up() {
     announce();
 }
 
-void Gateway::announce() {
+std::string Gateway::url() const {
     const auto endpoint = server_->endpoints().front();
     const auto address = endpoint.address();
     std::string host = address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
     if (address.is_unspecified()) host = "localhost";
     const std::string scheme = config_.tls_certificate.empty() ? "http" : "https";
-    const std::string url = scheme + "://" + host + ":" + std::to_string(endpoint.port());
+    return scheme + "://" + host + ":" + std::to_string(endpoint.port());
+}
+
+void Gateway::announce() {
+    const std::string url = this->url();
     log::info("serving", {{"url", url}, {"state_dir", config_.state_directory().string()}});
     // For the person who started it; the log never has the token.
     std::fprintf(stdout, "Cellblock is ready at %s/?token=%s\n", url.c_str(), token_.c_str());

@@ -55,6 +55,7 @@ struct Config {
     std::string chat_dir;  // empty: beside the program
     // Artifacts.
     std::int64_t artifacts_max_mib = 10240;
+    std::int64_t artifacts_keep_days = 30;
 
     Config() = default;
 

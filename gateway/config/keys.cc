@@ -93,7 +93,10 @@ const std::array table = {
         "Folder with the chat page, as examples/chat/build makes it; served under /examples/chat. "
         "Empty: the folder chat beside the program."},
     Key{"artifacts_max_mib", &Config::artifacts_max_mib,
-        "Disk space for artifacts in MiB; past it the oldest go first.", 16, 100'000'000},
+        "Disk space for artifacts in MiB; past it the oldest go first. Pinned ones stay.", 16,
+        100'000'000},
+    Key{"artifacts_keep_days", &Config::artifacts_keep_days,
+        "Days that artifacts are kept, unless they are pinned. 0: for ever.", 0, 36'500},
 };
 
 }  // namespace

@@ -143,6 +143,7 @@ std::string body_part(const Captured& captured, std::size_t max_bytes) {
 std::string result_part(const LlmResult& result, const std::string& url_prefix,
                         std::size_t max_bytes) {
     std::string part = result.is_main_result ? "## Result\n\n" : "## Display\n\n";
+    if (result.captured->result_fields.is_null()) part = "## Files\n\n";
     const std::string references = references_part(result, url_prefix);
     if (part.size() + references.size() + 2 > max_bytes) {
         return std::string(cut_utf8(part + references, max_bytes > 0 ? max_bytes - 1 : 0)) + "\n";

@@ -119,7 +119,6 @@ Result<ExecuteBody> execute_body_from(const Json& body) {
     CB_TRY_ASSIGN(code, required_string(body, "code"));
     CB_TRY_ASSIGN(context_id, optional_string(body, "context_id"));
     CB_TRY_ASSIGN(language, optional_string(body, "language"));
-    if (context_id && language) return bad("Only one of context_id or language can be provided");
     CB_TRY_ASSIGN(environment, environment_from(body, "env_vars"));
     CB_TRY_ASSIGN(timeout, timeout_from(body));
     CB_TRY(read_view(body, execute));

@@ -5,6 +5,7 @@
 // restart.
 #include "gateway/api/bind.h"
 #include "gateway/api/context_json.h"
+#include "gateway/api/unprocessable.h"
 
 namespace cellblock::gateway::api {
 
@@ -24,10 +25,11 @@ asio::awaitable<Result<void>> list_contexts(Services& services, Request& request
 
 asio::awaitable<Result<void>> create_context(Services& services, Request& request,
                                              ResponseWriter& writer) {
-    CB_CO_TRY_ASSIGN(body, co_await request.read_json());
-    CB_CO_TRY_ASSIGN(spec, context_spec_from(body));
+    const auto body = co_await request.read_json();
+    auto spec = body ? context_spec_from(*body) : fail(body.error());
+    if (!spec) co_return co_await refuse_body(spec.error(), writer);
     CB_CO_TRY_ASSIGN(sandbox, co_await sandbox_of(request, services));
-    CB_CO_TRY_ASSIGN(context, co_await sandbox->create_context(std::move(spec)));
+    CB_CO_TRY_ASSIGN(context, co_await sandbox->create_context(std::move(*spec)));
     co_return co_await writer.send_json(200, to_json(*context));
 }
 

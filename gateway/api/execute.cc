@@ -2,11 +2,10 @@
 //
 // Body: context_json.h, ExecuteBody. Answer: 200 at once, chunked, one JSON object a line, ASCII
 // only (gateway/executions/wire_lines.h), no Content-Type, as E2B's code interpreter. With "view":
-// "llm" one Markdown document (text/markdown) at the end instead, with "images" as well JSON:
+// "llm" one Markdown document (text/markdown) at the end instead; with "images" JSON instead of that:
 // {"content": [...]}, the document and the pictures as parts of a chat message. Errors before the
-// start: 400 both
-// context_id and language, 404 unknown context or sandbox, 429 queue full, 502 sandbox gone, as
-// plain text. Afterwards every end is typed in the stream.
+// start: 422 a body of another form; as plain text 400 both context_id and language, 404 unknown
+// context or sandbox, 429 queue full, 502 sandbox gone. Afterwards every end is typed in the stream.
 //
 // A caller that goes away interrupts its cell; a queued one is taken back.
 #include <chrono>
@@ -14,6 +13,7 @@
 #include "base/ids.h"
 #include "gateway/api/bind.h"
 #include "gateway/api/context_json.h"
+#include "gateway/api/unprocessable.h"
 #include "gateway/executions/llm_document.h"
 #include "gateway/executions/recorder.h"
 #include "gateway/executions/wire_lines.h"
@@ -105,9 +105,15 @@ asio::awaitable<Result<void>> send_document(Execution& execution, Recorder& reco
 
 asio::awaitable<Result<void>> execute(Services& services, Request& request,
                                       ResponseWriter& writer) {
-    CB_CO_TRY_ASSIGN(json, co_await request.read_json(limits::execute_body_max_bytes));
-    CB_CO_TRY_ASSIGN(body, execute_body_from(json));
-    if (!json.contains("timeout")) body.timeout = services.execution_timeout;
+    const auto json = co_await request.read_json(limits::execute_body_max_bytes);
+    auto parsed = json ? execute_body_from(*json) : fail(json.error());
+    if (!parsed) co_return co_await refuse_body(parsed.error(), writer);
+    ExecuteBody& body = *parsed;
+    if (body.context_id && body.language) {
+        co_return fail(ErrorCode::invalid_argument,
+                       "Only one of context_id or language can be provided");
+    }
+    if (!json->contains("timeout")) body.timeout = services.execution_timeout;
     CB_CO_TRY_ASSIGN(sandbox, co_await sandbox_of(request, services));
     CB_CO_TRY_ASSIGN(context, co_await context_for(body, *sandbox));
 

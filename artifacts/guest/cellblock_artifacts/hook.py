@@ -1,4 +1,5 @@
-"""How capture gets to see what a cell shows: three IPython formatters, and the start of each cell.
+"""How capture gets to see what a cell shows and writes: three IPython formatters, and the start
+and the end of each cell.
 
 IPython asks every formatter for one object in turn. The table is captured once, by the first that
 asks; the second finds the rest of it, by the object's identity, in the same thread.
@@ -10,10 +11,11 @@ import json
 import threading
 from typing import Any
 
-from . import E2B_DATA_MIME, TABLE_MIME, budget, values
+from . import E2B_DATA_MIME, TABLE_MIME, budget, files, values
 from .table import capture
 
 _METHOD = "_repr_cellblock_table_"
+_WATCH = "_cellblock_watch"
 
 
 class _Last(threading.local):
@@ -39,6 +41,11 @@ def register(ip: Any) -> None:
         formatters["application/json"].for_type(list, as_json)
         formatters["application/json"].for_type(dict, as_json)
     ip.events.register("pre_run_cell", _renew)
+    if _WATCH not in vars(ip):
+        watch = files.Watch(ip)
+        setattr(ip, _WATCH, watch)
+        ip.events.register("pre_run_cell", watch.begin)
+        ip.events.register("post_run_cell", watch.end)
 
 
 def _renew(*_: Any) -> None:

@@ -3,13 +3,13 @@
 import pytest
 
 from support.browser import build_chat
-from support.gateway import Gateway
+from support.gateway import BINARY, Gateway
 
 
 @pytest.fixture(scope="session")
-def chat_page(tmp_path_factory):
-    """The folder with the chat page, built once; its libraries are then installed as well."""
-    folder = tmp_path_factory.mktemp("chat") / "page"
+def chat_page():
+    """Beside the program, where the gateway looks for the page; its libraries are then installed."""
+    folder = BINARY.parent / "chat"
     build_chat(folder)
     return folder
 

@@ -5,7 +5,7 @@ import { DisplayView, fileLink } from "./display";
 import { counted } from "./format";
 import type { Gateway } from "./gateway";
 import { highlighted } from "./highlight";
-import type { Line } from "./lines";
+import type { Artifact, Line } from "./lines";
 import { StreamView } from "./stream";
 
 export class CellView {
@@ -17,6 +17,7 @@ export class CellView {
   private display: DisplayView | null = null;
   private readonly displays: DisplayView[] = [];
   private readonly byId = new Map<string, DisplayView>();
+  private readonly files = element("ul", { class: "files", "aria-label": "Files" });
   private readonly seen = { table: 0, chart: 0, image: 0, file: 0 };
   private failed = "";
   private clearNext = false;
@@ -67,8 +68,7 @@ export class CellView {
         break;
       case "artifact":
         if (line.kind in this.seen) this.seen[line.kind as keyof typeof this.seen]++;
-        if (this.display && line.kind !== "text") this.display.take(line);
-        else this.append(element("div", { class: "files" }, fileLink(this.gateway, line)));
+        if (!this.display?.take(line)) this.addFile(line);
         break;
       case "error":
         this.showError(line.name, line.value, line.traceback);
@@ -103,6 +103,12 @@ export class CellView {
   }
   private clearIfDue(): void {
     if (this.clearNext) this.clear();
+  }
+
+  // What the cell wrote, and output that is too long to show: last, to be fetched.
+  private addFile(artifact: Artifact): void {
+    this.files.append(element("li", {}, fileLink(this.gateway, artifact)));
+    this.append(this.files);
   }
 
   private note(text: string): void {

@@ -14,7 +14,6 @@ export class DisplayView {
   private display: Display = {};
   private picture: HTMLImageElement | null = null;
   private hasTable = false;
-  private readonly files = element("ul", { class: "files" });
 
   constructor(private readonly gateway: Gateway) {}
 
@@ -22,7 +21,6 @@ export class DisplayView {
     this.display = display;
     this.picture = null;
     this.hasTable = false;
-    this.files.replaceChildren();
     this.root.replaceChildren(...this.forms());
   }
 
@@ -45,18 +43,20 @@ export class DisplayView {
     return plain ? [element("pre", { class: "value" }, plain)] : [];
   }
 
-  take(artifact: Artifact): void {
+  // Whether the artifact belongs to this display: files that the cell wrote come behind the last.
+  take(artifact: Artifact): boolean {
     if (artifact.kind === "chart") {
-      this.root.replaceChildren(new ChartView(this.gateway, artifact, this.picture).root, this.files);
+      this.root.replaceChildren(new ChartView(this.gateway, artifact, this.picture).root);
     } else if (artifact.kind === "table") {
       this.hasTable = true;
-      this.root.replaceChildren(this.table(artifact), this.files);
-    } else if (artifact.kind === "image" && this.picture) {
+      this.root.replaceChildren(this.table(artifact));
+    } else if (artifact.kind === "image" && this.picture && !this.picture.dataset.artifact) {
+      this.picture.dataset.artifact = artifact.id;
       if (typeof artifact.preview.alt === "string") this.picture.alt = artifact.preview.alt;
-    } else if (artifact.kind === "file") {
-      this.root.append(this.files);
-      this.files.append(element("li", {}, fileLink(this.gateway, artifact)));
+    } else {
+      return artifact.kind === "html" || (artifact.kind === "image" && artifact.mime === "image/svg+xml");
     }
+    return true;
   }
 
   // The execution's end: what came without the artifact that should have shown it.

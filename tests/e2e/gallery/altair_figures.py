@@ -115,7 +115,11 @@ def _(chart):
 @figure("altair")
 def altair_heatmap():
     frame = pd.DataFrame(
-        [{"row": r, "column": c, "z": i * 4 + j} for i, r in enumerate("abc") for j, c in enumerate("wxyz")]
+        [
+            {"row": r, "column": c, "z": i * 4 + j}
+            for i, r in enumerate("abc")
+            for j, c in enumerate("wxyz")
+        ]
     )
     return alt.Chart(frame).mark_rect().encode(x="column:N", y="row:N", color="z:Q")
 

@@ -149,7 +149,10 @@ def _(chart):
 def bokeh_panels():
     from bokeh.layouts import row
 
-    left, right = figure(width=300, height=260, title="Left"), figure(width=300, height=260, title="Right")
+    left, right = (
+        figure(width=300, height=260, title="Left"),
+        figure(width=300, height=260, title="Right"),
+    )
     left.line(list(range(60)), wave())
     right.scatter(*cloud())
     show(row(left, right))

@@ -125,9 +125,7 @@ class Chart:
     def layer(self, label: str | None = None, kind: str | None = None, panel: int = 0) -> Layer:
         """The one layer of that label and kind."""
         found = [
-            layer
-            for layer in self.layers(kind, panel)
-            if label is None or layer.label == label
+            layer for layer in self.layers(kind, panel) if label is None or layer.label == label
         ]
         there = [(layer.kind, layer.label) for layer in self.layers(panel=panel)]
         assert len(found) == 1, f"{len(found)} layers {label!r} {kind!r} among {there}"

@@ -131,9 +131,7 @@ def _(chart):
     layer = chart.layer(kind="pie")
     assert layer.model["data"]["label"] == CITIES
     total = sum(counts())
-    np.testing.assert_allclose(
-        layer["frac"], [count / total for count in counts()], rtol=1e-5
-    )
+    np.testing.assert_allclose(layer["frac"], [count / total for count in counts()], rtol=1e-5)
 
 
 @figure("matplotlib")

@@ -159,14 +159,18 @@ def _(chart):
 def scatter_of_groups():
     fig, ax = plt.subplots()
     for i, name in enumerate(["low", "mid", "high"]):
-        ax.scatter(spread(30, i * 3, seed=i), spread(30, i, seed=i + 10), label=name, marker="^sx"[i])
+        ax.scatter(
+            spread(30, i * 3, seed=i), spread(30, i, seed=i + 10), label=name, marker="^sx"[i]
+        )
     ax.legend(title="Level")
 
 
 @scatter_of_groups.expects
 def _(chart):
     for i, name in enumerate(["low", "mid", "high"]):
-        chart.layer(name).holds("scatter", x=spread(30, i * 3, seed=i), y=spread(30, i, seed=i + 10))
+        chart.layer(name).holds(
+            "scatter", x=spread(30, i * 3, seed=i), y=spread(30, i, seed=i + 10)
+        )
     assert chart.panels[0]["legend"]["title"] == "Level"
 
 

@@ -36,7 +36,10 @@ def _(chart):
 
 @figure("plotly")
 def plotly_grouped_bars():
-    traces = [go.Bar(x=CITIES, y=counts(), name="2024"), go.Bar(x=CITIES, y=more_counts(), name="2025")]
+    traces = [
+        go.Bar(x=CITIES, y=counts(), name="2024"),
+        go.Bar(x=CITIES, y=more_counts(), name="2025"),
+    ]
     return go.Figure(traces, {"barmode": "group"})
 
 
@@ -105,7 +108,9 @@ def _(chart):
 
 @figure("plotly")
 def plotly_heatmap():
-    return go.Figure(go.Heatmap(z=grid(), x=list("abcdefgh"), y=list("uvwxyz"), colorbar={"title": "z"}))
+    return go.Figure(
+        go.Heatmap(z=grid(), x=list("abcdefgh"), y=list("uvwxyz"), colorbar={"title": "z"})
+    )
 
 
 @plotly_heatmap.expects

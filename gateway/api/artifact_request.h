@@ -34,6 +34,10 @@ Result<std::size_t> number_in_query(const http::Request& request, std::string_vi
 // origin kept from embedding what it names.
 void let_others_embed(const http::Request& request, http::ResponseWriter& writer);
 
+// The answer to view=llm (artifact_llm.cc).
+boost::asio::awaitable<Result<void>> send_llm_view(Services& services, http::Request& request,
+                                                   http::ResponseWriter& writer);
+
 // Routes for what is made from artifacts (artifact_views.cc), and for how long they live
 // (artifact_life.cc).
 void add_artifact_view_routes(http::Router& router, Services& services);

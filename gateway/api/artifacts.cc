@@ -1,5 +1,5 @@
 // GET /artifacts/{id}: what a cell showed, with ranges, validators and headers that make it
-// harmless in a browser; GET /artifacts/{id}/info: what is known of it.
+// harmless in a browser, or with view=llm in words; GET /artifacts/{id}/info: what is known of it.
 // GET /artifacts?execution_id&sandbox_id&limit&offset lists, newest first; DELETE removes.
 #include "artifacts/serving.h"
 #include "artifacts/store.h"
@@ -16,6 +16,9 @@ namespace {
 
 asio::awaitable<Result<void>> get_artifact(Services& services, Request& request,
                                            ResponseWriter& writer) {
+    if (request.query().get("view") == "llm") {
+        co_return co_await send_llm_view(services, request, writer);
+    }
     CB_CO_TRY_ASSIGN(opened, co_await open_artifact(services, request));
     http::FileBody body;
     for (const auto& [name, value] : artifacts::content_headers(opened.artifact)) {

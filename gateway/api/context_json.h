@@ -27,8 +27,8 @@ Result<std::map<std::string, std::string>> environment_from(const Json& body,
 enum class View { stream, llm };
 
 // POST /execute: {"code", "context_id"?, "language"?, "env_vars"?, "timeout"?: seconds, "view"?:
-// "llm", "view_budget"?: bytes, "images"?: "openai" | "anthropic"}. Unknown fields are ignored, as
-// E2B does.
+// "llm", "max_chars"? (or "view_budget", in bytes), "images"?: "openai" | "anthropic"}. Unknown
+// fields are ignored, as E2B does.
 struct ExecuteBody {
     std::string code;
     std::optional<std::string> context_id;

@@ -87,12 +87,7 @@ Json LlmDocument::render_parts(const Recorder& recorder, std::size_t budget_byte
     std::vector<LlmResult> results = final_results(recorder);
     ImageParts images(shape);
     for (const LlmResult& result : results) images.add(*result.captured);
-    std::string text = render(std::move(results), budget_bytes);
-    if (!images.left_out().empty()) text += "\n" + images.left_out() + "\n";
-    Json content = Json::array();
-    content.push_back({{"type", "text"}, {"text", std::move(text)}});
-    for (Json& part : images.take()) content.push_back(std::move(part));
-    return Json{{"content", std::move(content)}};
+    return message_of(render(std::move(results), budget_bytes), images);
 }
 
 }  // namespace cellblock::gateway

@@ -72,4 +72,12 @@ std::string ImageParts::left_out() const {
     return "[… " + std::to_string(left_out_) + " more pictures are not attached: see their URLs …]";
 }
 
+Json message_of(std::string document, const ImageParts& images) {
+    if (!images.left_out().empty()) document += "\n" + images.left_out() + "\n";
+    Json content = Json::array();
+    content.push_back({{"type", "text"}, {"text", std::move(document)}});
+    for (const Json& part : images.parts()) content.push_back(part);
+    return Json{{"content", std::move(content)}};
+}
+
 }  // namespace cellblock::gateway

@@ -34,7 +34,7 @@ class ImageParts {
 
     // The pictures of one display, after those of the displays before it.
     void add(const artifacts::Captured& display);
-    std::vector<Json> take() { return std::move(parts_); }
+    const std::vector<Json>& parts() const { return parts_; }
     // A sentence on what was not attached; empty when all were.
     std::string left_out() const;
 
@@ -45,5 +45,8 @@ class ImageParts {
     std::vector<Json> parts_;
     std::size_t left_out_ = 0;
 };
+
+// {"content": [text part, image parts...]}: a document and its pictures as one message.
+Json message_of(std::string document, const ImageParts& images);
 
 }  // namespace cellblock::gateway

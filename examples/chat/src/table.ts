@@ -14,6 +14,7 @@ export class TableView {
   private readonly range = element("span", { class: "range", "aria-live": "polite" });
   private readonly note = element("p", { class: "note", hidden: "" });
   private readonly column = element("select", { "aria-label": "Column to filter by" });
+  private readonly op = element("select", { "aria-label": "Comparison" });
   private readonly steps: HTMLButtonElement[];
   private readonly numeric = new Set<string>();
   private asked = 0;
@@ -51,7 +52,7 @@ export class TableView {
   }
 
   private filterBar(): HTMLElement {
-    const op = element("select", { "aria-label": "Comparison" });
+    const op = this.op;
     for (const [value, sign] of operators) op.append(element("option", { value }, sign));
     const value = element("input", { type: "search", placeholder: "Filter…", "aria-label": "Value to filter by" });
     const apply = () => {
@@ -60,6 +61,7 @@ export class TableView {
       this.query.offset = 0;
       void this.load();
     };
+    this.column.addEventListener("change", () => this.suggestOperator());
     for (const field of [op, this.column]) field.addEventListener("change", () => value.value && apply());
     value.addEventListener("change", apply);
     value.addEventListener("search", apply);
@@ -69,6 +71,11 @@ export class TableView {
       apply();
     });
     return form;
+  }
+
+  // Numbers contain nothing, texts are rarely known whole.
+  private suggestOperator(): void {
+    this.op.value = this.numeric.has(this.column.value) ? "eq" : "contains";
   }
 
   private pager(): HTMLElement {
@@ -123,6 +130,7 @@ export class TableView {
   private headings(columns: Column[]): void {
     if (this.column.options.length === 0) {
       for (const { name } of columns) this.column.append(element("option", {}, name));
+      this.suggestOperator();
     }
     const focused = this.head.contains(document.activeElement)
       ? (document.activeElement as HTMLElement).dataset.column

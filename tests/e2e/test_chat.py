@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+import requests
 from playwright.sync_api import expect
 from support.browser import chromium
 from support.chat import Chat
@@ -64,7 +65,7 @@ def chat(browser, gateway):
 
 
 def test_the_page_needs_no_token_and_its_policy_lets_it_run_nothing_but_its_own(gateway, chat_page):
-    anonymous = gateway.session.__class__()
+    anonymous = requests.Session()
     page = anonymous.get(f"{gateway.url}/examples/chat/")
     assert page.status_code == 200 and "text/html" in page.headers["Content-Type"]
     policy = page.headers["Content-Security-Policy"]
@@ -221,7 +222,8 @@ def test_a_display_has_one_final_state(chat):
     )
     expect(cell.locator(".value")).to_have_text(["two"])
     cell = chat.run(
-        "from IPython.display import clear_output\nprint('old')\nclear_output(wait=True)\nprint('new')"
+        "from IPython.display import clear_output\n"
+        "print('old')\nclear_output(wait=True)\nprint('new')"
     )
     expect(cell.locator(".stdout")).to_have_text(["new\n"])
 

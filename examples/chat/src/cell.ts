@@ -28,7 +28,7 @@ export class CellView {
     reuse: (code: string) => void,
   ) {
     const shown = element("pre", { class: "code given", tabindex: "0" });
-    shown.append(...highlighted(code));
+    shown.append(...highlighted(code.replace(/^\n+|\s+$/g, "")));
     const again = button("Edit", { class: "quiet small", title: "Put this code into the field" }, () => reuse(code));
     const side = element("div", { class: "cell-side" }, this.badge, this.time, again);
     this.root = element("article", { class: "cell running", "aria-label": "Cell", "aria-busy": "true" });

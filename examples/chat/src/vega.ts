@@ -29,6 +29,9 @@ function config(dark: boolean): Config {
       titlePadding: 10,
       labelLimit: 160,
     },
+    // Fewer ticks than Vega-Lite's one every 40 pixels.
+    axisX: { tickCount: 8 },
+    axisY: { tickCount: 6 },
     legend: { ...sizes, labelColor: text, titleColor: muted, titleFontWeight: 500 },
     header: { labelColor: text, titleColor: text },
     text: { color: text },

@@ -29,14 +29,18 @@ asio::awaitable<Result<artifacts::Artifact>> find_artifact(Services& services,
     co_return artifact;
 }
 
-asio::awaitable<Result<artifacts::OpenArtifact>> open_artifact(Services& services,
-                                                               const Request& request) {
-    const std::string id = request.param("id");
+asio::awaitable<Result<artifacts::OpenArtifact>> open_artifact(Services& services, std::string id,
+                                                               std::string tenant) {
     if (!is_valid_id(id)) co_return not_found(id);
     auto open = [&store = services.store, id] { return store.open_content(id); };
     CB_CO_TRY_ASSIGN(opened, co_await services.workers.run(std::move(open)));
-    if (opened.artifact.info.tenant != request.tenant()) co_return not_found(id);
+    if (opened.artifact.info.tenant != tenant) co_return not_found(id);
     co_return opened;
+}
+
+asio::awaitable<Result<artifacts::OpenArtifact>> open_artifact(Services& services,
+                                                               const Request& request) {
+    return open_artifact(services, request.param("id"), request.tenant());
 }
 
 Result<std::size_t> number_in_query(const Request& request, std::string_view name,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include <boost/asio/awaitable.hpp>
@@ -11,6 +12,7 @@
 
 namespace cellblock::gateway::http {
 class Request;
+class ResponseWriter;
 class Router;
 }  // namespace cellblock::gateway::http
 
@@ -24,12 +26,26 @@ boost::asio::awaitable<Result<artifacts::Artifact>> find_artifact(Services& serv
                                                                   const http::Request& request);
 boost::asio::awaitable<Result<artifacts::OpenArtifact>> open_artifact(Services& services,
                                                                       const http::Request& request);
+// The same for an id that is only a part of the path.
+boost::asio::awaitable<Result<artifacts::OpenArtifact>> open_artifact(Services& services,
+                                                                      std::string id,
+                                                                      std::string tenant);
 
 // A whole number of at most nine digits; `fallback` when the query has none of that name.
 Result<std::size_t> number_in_query(const http::Request& request, std::string_view name,
                                     std::size_t fallback);
 
-// Routes for what is made from artifacts (artifact_views.cc).
+// Routes for what is made from artifacts (artifact_views.cc), and pages of tables
+// (artifact_rows.cc).
 void add_artifact_view_routes(http::Router& router, Services& services);
+void add_artifact_rows_routes(http::Router& router, Services& services);
+
+// Sends the stored content itself, with ranges and validators.
+boost::asio::awaitable<Result<void>> send_content(artifacts::OpenArtifact opened,
+                                                  http::ResponseWriter& writer);
+// GET /artifacts/{id}.{extension}: a table in another format (artifact_conversions.cc).
+boost::asio::awaitable<Result<void>> send_converted(Services& services, http::Request& request,
+                                                    http::ResponseWriter& writer,
+                                                    std::string_view extension);
 
 }  // namespace cellblock::gateway::api

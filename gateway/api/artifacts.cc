@@ -1,5 +1,6 @@
 // GET /artifacts/{id}: what a cell showed, with ranges, validators and headers that make it
-// harmless in a browser. GET /artifacts?execution_id&sandbox_id&limit&offset lists, newest first;
+// harmless in a browser; GET /artifacts/{id}.csv and the like, a table in another format.
+// GET /artifacts?execution_id&sandbox_id&limit&offset lists, newest first;
 // DELETE removes.
 #include "artifacts/serving.h"
 #include "artifacts/store.h"
@@ -15,23 +16,17 @@ using http::ResponseWriter;
 
 namespace {
 
+// Ids have no dot: what comes behind one is a format.
 asio::awaitable<Result<void>> get_artifact(Services& services, Request& request,
                                            ResponseWriter& writer) {
-    CB_CO_TRY_ASSIGN(opened, co_await open_artifact(services, request));
-    http::FileBody body;
-    for (const auto& [name, value] : artifacts::content_headers(opened.artifact)) {
-        // These two belong to the answer's framing, which send_file() decides.
-        if (name == "Content-Type") {
-            body.content_type = value;
-        } else if (name == "ETag") {
-            body.etag = value;
-        } else if (name != "Accept-Ranges") {
-            writer.headers().set(name, value);
-        }
+    const std::string& named = request.param("id");
+    const std::size_t dot = named.find('.');
+    if (dot != std::string::npos) {
+        co_return co_await send_converted(services, request, writer,
+                                          std::string_view(named).substr(dot + 1));
     }
-    body.size = opened.artifact.size_bytes;
-    body.fd = std::move(opened.fd);
-    co_return co_await writer.send_file(std::move(body));
+    CB_CO_TRY_ASSIGN(opened, co_await open_artifact(services, request));
+    co_return co_await send_content(std::move(opened), writer);
 }
 
 asio::awaitable<Result<void>> list_artifacts(Services& services, Request& request,
@@ -61,6 +56,23 @@ asio::awaitable<Result<void>> delete_artifact(Services& services, Request& reque
 
 }  // namespace
 
+asio::awaitable<Result<void>> send_content(artifacts::OpenArtifact opened, ResponseWriter& writer) {
+    http::FileBody body;
+    for (const auto& [name, value] : artifacts::content_headers(opened.artifact)) {
+        // These two belong to the answer's framing, which send_file() decides.
+        if (name == "Content-Type") {
+            body.content_type = value;
+        } else if (name == "ETag") {
+            body.etag = value;
+        } else if (name != "Accept-Ranges") {
+            writer.headers().set(name, value);
+        }
+    }
+    body.size = opened.artifact.size_bytes;
+    body.fd = std::move(opened.fd);
+    co_return co_await writer.send_file(std::move(body));
+}
+
 void add_artifact_routes(http::Router& router, Services& services) {
     const http::RouteOptions options;
     const auto add = [&](std::string_view method, std::string_view pattern, auto handler) {
@@ -73,6 +85,7 @@ void add_artifact_routes(http::Router& router, Services& services) {
     add("GET", "/artifacts/{id}", get_artifact);
     add("DELETE", "/artifacts/{id}", delete_artifact);
     add_artifact_view_routes(router, services);
+    add_artifact_rows_routes(router, services);
 }
 
 }  // namespace cellblock::gateway::api

@@ -89,9 +89,7 @@ std::string references_part(const LlmResult& result, const std::string& url_pref
         std::string line = "- " + std::string(to_string(pending.kind));
         if (pending.kind == ArtifactKind::image) line += pixels(pending.preview);
         const auto alt = pending.preview.find("alt");
-        // A described chart says it all below.
-        if (captured.chart_description.empty() && alt != pending.preview.end() &&
-            alt->is_string()) {
+        if (alt != pending.preview.end() && alt->is_string()) {
             line +=
                 ", \"" + escape_markdown(one_line(alt->get<std::string>(), alt_max_bytes)) + "\"";
         }

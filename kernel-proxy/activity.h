@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "base/limits.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "kernel-proxy/message.h"
 
 namespace cellblock::kernel_proxy {

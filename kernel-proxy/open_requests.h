@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "kernel-proxy/journal.h"
 
 namespace cellblock::kernel_proxy {

@@ -41,9 +41,8 @@ awaitable<Result<void>> fork(Services& services, Request& request, ResponseWrite
             answer.push_back({{"sandbox", sandbox_json(view_of(**child, services))}});
         } else {
             failure = child.error();
-            answer.push_back({{"error",
-                               {{"code", http::status_of(child.error().code)},
-                                {"message", child.error().text()}}}});
+            const int status = http::status_of(http::ErrorStyle::control_plane, failure->code);
+            answer.push_back({{"error", {{"code", status}, {"message", failure->text()}}}});
         }
     }
     if (made == 0 && failure) co_return fail(*failure);

@@ -83,7 +83,24 @@ jupyter::Settings Gateway::jupyter_settings() const {
     settings.contents_folder = config_.contents_dir;
     if (config_.cull == "connected") settings.cull = jupyter::Cull::connected;
     if (config_.cull == "busy") settings.cull = jupyter::Cull::busy;
+    settings.connections_folder = config_.state_directory() / "connections";
+    settings.relay_command = [this](const std::string& kernel_id,
+                                    const std::filesystem::path& file) {
+        return relay_command(kernel_id, file);
+    };
     return settings;
+}
+
+// This program again. Its environment is what it needs and no more.
+SpawnOptions Gateway::relay_command(const std::string& kernel_id,
+                                    const std::filesystem::path& file) const {
+    SpawnOptions options(
+        {"/proc/self/exe", "connect", kernel_id, "--output", file.string(), "--gateway", url()});
+    options.environment = {{"CELLBLOCK_TOKEN", token_}};
+    if (!config_.tls_certificate.empty()) {
+        options.environment->emplace("CURL_CA_BUNDLE", config_.tls_certificate);
+    }
+    return options;
 }
 
 Result<void> Gateway::make_server() {
@@ -148,13 +165,17 @@ asio::awaitable<void> Gateway::bring_up() {
     announce();
 }
 
-void Gateway::announce() {
+std::string Gateway::url() const {
     const auto endpoint = server_->endpoints().front();
     const auto address = endpoint.address();
     std::string host = address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
     if (address.is_unspecified()) host = "localhost";
     const std::string scheme = config_.tls_certificate.empty() ? "http" : "https";
-    const std::string url = scheme + "://" + host + ":" + std::to_string(endpoint.port());
+    return scheme + "://" + host + ":" + std::to_string(endpoint.port());
+}
+
+void Gateway::announce() {
+    const std::string url = this->url();
     log::info("serving", {{"url", url}, {"state_dir", config_.state_directory().string()}});
     // For the person who started it; the log never has the token.
     std::fprintf(stdout, "Cellblock is ready at %s/?token=%s\n", url.c_str(), token_.c_str());

@@ -14,6 +14,7 @@
 #include "artifacts/store.h"
 #include "base/error.h"
 #include "base/metrics.h"
+#include "base/process.h"
 #include "base/worker_pool.h"
 #include "gateway/api/services.h"
 #include "gateway/cli/machines.h"
@@ -38,6 +39,9 @@ class Gateway {
     Result<void> prepare();
     Result<void> make_server();
     jupyter::Settings jupyter_settings() const;
+    SpawnOptions relay_command(const std::string& kernel_id,
+                               const std::filesystem::path& file) const;
+    std::string url() const;
     // What takes time: the template, then serving.
     boost::asio::awaitable<void> bring_up();
     boost::asio::awaitable<void> wait_for_signal();

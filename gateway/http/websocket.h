@@ -19,8 +19,8 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "base/limits.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "gateway/http/request.h"
 #include "gateway/http/response.h"
 #include "gateway/http/websocket_frames.h"

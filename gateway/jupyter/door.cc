@@ -37,7 +37,10 @@ class Starting {
 }  // namespace
 
 Door::Door(asio::any_io_executor executor, api::Services& services_, Settings settings_)
-    : services(services_), settings(std::move(settings_)), sessions(std::move(executor)) {}
+    : services(services_),
+      settings(std::move(settings_)),
+      sessions(executor),
+      connection_files(executor, settings.connections_folder, settings.relay_command) {}
 
 http::RouteOptions Door::route_options() const {
     http::RouteOptions options;

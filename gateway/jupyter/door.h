@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "gateway/api/services.h"
 #include "gateway/http/router.h"
+#include "gateway/jupyter/connection_files.h"
 #include "gateway/jupyter/kernels.h"
 #include "gateway/jupyter/sessions.h"
 
@@ -37,6 +38,8 @@ struct Settings {
     std::chrono::seconds idle_timeout{0};  // 0: kernels are not culled
     Cull cull = Cull::unused;
     std::string contents_folder;  // what /api/contents serves; empty: nothing
+    std::filesystem::path connections_folder;
+    RelayCommand relay_command;
 
     Settings() = default;
 };
@@ -46,6 +49,7 @@ struct Door {
     const Settings settings;
     const WallTime started_at = std::chrono::system_clock::now();
     SessionStore sessions;
+    ConnectionFiles connection_files;
 
     Door(boost::asio::any_io_executor executor, api::Services& services_, Settings settings_);
 

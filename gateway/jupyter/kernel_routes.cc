@@ -1,6 +1,8 @@
-// GET|POST /api/kernels, GET|DELETE /api/kernels/{id}, POST .../interrupt and .../restart.
+// GET|POST /api/kernels, GET|DELETE /api/kernels/{id}, POST .../interrupt and .../restart,
+// GET .../connection.
 //
-// Shapes and codes are jupyter_server's.
+// Shapes and codes are jupyter_server's. .../connection is ours: a connection file, as ZeroMQ
+// clients on this host read it.
 #include <cstdlib>
 
 #include "gateway/jupyter/door.h"
@@ -70,6 +72,12 @@ awaitable<Result<void>> interrupt(Door& door, Request& request, ResponseWriter& 
     co_return co_await writer.send_empty(204);
 }
 
+awaitable<Result<void>> connection(Door& door, Request& request, ResponseWriter& writer) {
+    CB_CO_TRY_ASSIGN(kernel, find_kernel(door.services.sandboxes, request.param("id")));
+    CB_CO_TRY_ASSIGN(file, co_await door.connection_files.of(kernel.context->id()));
+    co_return co_await writer.send_json(200, file);
+}
+
 // The asker knows that it restarts; told again it would take it for a crash (JupyterLab does).
 awaitable<Result<void>> restart(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(kernel, find_kernel(door.services.sandboxes, request.param("id")));
@@ -86,6 +94,7 @@ void add_kernel_routes(http::Router& router, Door& door) {
     router.add("POST", "/api/kernels", options, bind(door, create));
     router.add("GET", "/api/kernels/{id}", options, bind(door, get));
     router.add("DELETE", "/api/kernels/{id}", options, bind(door, remove));
+    router.add("GET", "/api/kernels/{id}/connection", options, bind(door, connection));
     router.add("POST", "/api/kernels/{id}/interrupt", options, bind(door, interrupt));
     router.add("POST", "/api/kernels/{id}/restart", options, bind(door, restart));
 }

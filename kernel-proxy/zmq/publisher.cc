@@ -1,7 +1,7 @@
 #include "kernel-proxy/zmq/publisher.h"
 
-#include "base/log.h"
 #include "base/limits.h"
+#include "base/log.h"
 
 namespace cellblock::kernel_proxy::zmq_door {
 

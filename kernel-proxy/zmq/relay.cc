@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/ids.h"
-#include "base/log.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "kernel-proxy/v1_codec.h"
 
 namespace cellblock::kernel_proxy::zmq_door {

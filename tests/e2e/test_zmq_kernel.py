@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -78,6 +79,11 @@ def run(client, code: str, **options) -> tuple[dict, list[dict]]:
 
 def text_of(shown: list[dict]) -> str:
     return "".join(m["content"]["text"] for m in shown if m["msg_type"] == "stream")
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def wait_until(condition, what: str):
@@ -288,3 +294,24 @@ def test_a_running_kernel_gets_a_connection_file_for_clients_that_attach(gateway
             relay.wait(timeout=TIMEOUT_S)
         assert relay.returncode == 0 and not path.exists()
         assert kernel in kernels(gateway)
+
+
+def test_the_gateway_hands_out_a_connection_file_and_takes_it_back_with_the_kernel(
+    gateway, tmp_path
+):
+    path = tmp_path / "existing.json"
+    with new_kernel(gateway) as kernel:
+        url = f"/api/kernels/{kernel}/connection"
+        answer = gateway.request("GET", url)
+        assert answer.status_code == 200, answer.text
+        assert gateway.request("GET", url).json() == answer.json(), "one relay serves all clients"
+        path.write_text(answer.text)
+        client = BlockingKernelClient(connection_file=str(path))
+        client.load_connection_file()
+        client.start_channels()
+        client.wait_for_ready(timeout=TIMEOUT_S)
+        assert text_of(run(client, "print('attached')")[1]) == "attached\n"
+        client.stop_channels()
+    assert gateway.request("GET", url).status_code == 404
+    port = answer.json()["shell_port"]
+    wait_until(lambda: not listens(port), "the end of a deleted kernel's relay")

@@ -35,8 +35,8 @@ class FakeGuest {
         for (const int fd : {ready[0], ready[1], go[0]}) ::close(fd);
     }
     ~FakeGuest() {
-        ::close(go_);
         if (pid_ > 0) (void)end();
+        ::close(go_);
     }
     pid_t pid() const { return pid_; }
     // What page 5 begins with there.

@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "base/files.h"
 #include "base/ids.h"
+#include "base/limits.h"
 
 using namespace cellblock;
 using namespace cellblock::vm;

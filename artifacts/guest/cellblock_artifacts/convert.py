@@ -33,13 +33,16 @@ def to_parquet(source: str, target: str) -> None:
 
     with pa.memory_map(source) as file:
         reader = pa.ipc.open_file(file)
-        schema = pa.schema([_for_parquet(field) for field in reader.schema],
-                           metadata=reader.schema.metadata)
+        schema = pa.schema(
+            [_for_parquet(field) for field in reader.schema], metadata=reader.schema.metadata
+        )
         with pq.ParquetWriter(target, schema, compression="zstd") as writer:
             for number in range(reader.num_record_batches):
                 batch = reader.get_batch(number)
-                arrays = [_array_for_parquet(array, field.type)
-                          for array, field in zip(batch.columns, schema, strict=True)]
+                arrays = [
+                    _array_for_parquet(array, field.type)
+                    for array, field in zip(batch.columns, schema, strict=True)
+                ]
                 writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
 
 
@@ -71,8 +74,10 @@ def to_xlsx(source: str, target: str) -> None:
         names = reader.schema.names
         rows = sum(reader.get_batch(n).num_rows for n in range(reader.num_record_batches))
         if rows >= EXCEL_ROWS or len(names) > EXCEL_COLUMNS:
-            raise DoesNotFit(f"Excel holds {EXCEL_ROWS - 1:,} rows and {EXCEL_COLUMNS:,} columns; "
-                             f"this has {rows:,} and {len(names):,}")
+            raise DoesNotFit(
+                f"Excel holds {EXCEL_ROWS - 1:,} rows and {EXCEL_COLUMNS:,} columns; "
+                f"this has {rows:,} and {len(names):,}"
+            )
         book = openpyxl.Workbook(write_only=True)
         sheet = book.create_sheet("table")
         sheet.freeze_panes = "A2"
@@ -84,8 +89,9 @@ def to_xlsx(source: str, target: str) -> None:
                 part = batch.slice(start, _BATCH_ROWS)
                 columns = [_excel_values(column) for column in part.columns]
                 for row in zip(*columns, strict=True):
-                    sheet.append([_cell(sheet, value) if type(value) is str else value
-                                  for value in row])
+                    sheet.append(
+                        [_cell(sheet, value) if type(value) is str else value for value in row]
+                    )
         book.save(target)
 
 
@@ -132,4 +138,3 @@ def _cell(sheet: Any, text: str, font: Any = None) -> Any:
     if font is not None:
         cell.font = font
     return cell
-

@@ -33,21 +33,30 @@ def kinds() -> dict[str, pa.Array]:
         "half": pa.array([np.float16(0.5), np.float16(-65504), None], pa.float16()),
         "single": pa.array([0.25, float("inf"), None], pa.float32()),
         "double": pa.array([1e300, float("nan"), None]),
-        "money": pa.array([decimal.Decimal("1.10"), decimal.Decimal("-0.05"), None],
-                          pa.decimal128(38, 2)),
+        "money": pa.array(
+            [decimal.Decimal("1.10"), decimal.Decimal("-0.05"), None], pa.decimal128(38, 2)
+        ),
         "day": pa.array([dt.date(1, 1, 1), dt.date(2024, 2, 29), None]),
         "clock": pa.array([dt.time(0, 0), dt.time(23, 59, 59, 5), None], pa.time64("us")),
-        "naive": pa.array([moment, dt.datetime(1969, 12, 31, 23, 59, 59), None],
-                          pa.timestamp("us")),
-        "oslo": pa.array([moment, dt.datetime(2024, 1, 1), None],
-                         pa.timestamp("us", "Europe/Oslo")),
+        "naive": pa.array(
+            [moment, dt.datetime(1969, 12, 31, 23, 59, 59), None], pa.timestamp("us")
+        ),
+        "oslo": pa.array(
+            [moment, dt.datetime(2024, 1, 1), None], pa.timestamp("us", "Europe/Oslo")
+        ),
         "fixed": pa.array([1, -1, None], pa.timestamp("ns", "+05:30")),
-        "wait": pa.array([dt.timedelta(days=1, hours=2), dt.timedelta(microseconds=-1), None],
-                         pa.duration("us")),
-        "span": pa.array([pa.scalar((14, 3, 0), pa.month_day_nano_interval()),
-                          pa.scalar((0, 0, -5_000_000_000), pa.month_day_nano_interval()), None],
-                         pa.month_day_nano_interval()),
-        "text": pa.array(["😀 \"q\"\n", "", None], pa.large_string()),
+        "wait": pa.array(
+            [dt.timedelta(days=1, hours=2), dt.timedelta(microseconds=-1), None], pa.duration("us")
+        ),
+        "span": pa.array(
+            [
+                pa.scalar((14, 3, 0), pa.month_day_nano_interval()),
+                pa.scalar((0, 0, -5_000_000_000), pa.month_day_nano_interval()),
+                None,
+            ],
+            pa.month_day_nano_interval(),
+        ),
+        "text": pa.array(['😀 "q"\n', "", None], pa.large_string()),
         "bytes": pa.array([b"\x00\xff", b"", None]),
         "fours": pa.array([b"abcd", b"efgh", None], pa.binary(4)),
         "city": pa.array(["Oslo", "Rome", None]).dictionary_encode(),
@@ -65,8 +74,9 @@ def sales(rows: int) -> pa.Table:
     numbers = np.arange(rows)
     amount = pa.array((numbers * 37 % rows) / 4, mask=numbers % 10 == 9)
     names = pa.array([f"name {n:05}" for n in numbers], pa.large_string())
-    city = pa.DictionaryArray.from_arrays(pa.array(numbers % 3, pa.int8()),
-                                          ["Oslo", "Rome", "São Paulo"])
+    city = pa.DictionaryArray.from_arrays(
+        pa.array(numbers % 3, pa.int8()), ["Oslo", "Rome", "São Paulo"]
+    )
     day = pa.array(numbers * 86_400_000_000, pa.timestamp("us", "UTC"))
     return pa.table({"n": numbers, "amount": amount, "name": names, "city": city, "day": day})
 
@@ -77,9 +87,13 @@ def main() -> None:
     write(HERE / "kinds.arrow", pa.table(all_kinds))
     write(HERE / "sales.arrow", sales(1000), 64)
     marked = pa.field("a", pa.int64(), metadata={"cellblock.index": "1"})
-    write(HERE / "names.arrow", pa.table(
-        [pa.array([1, 2]), pa.array(["=1+1", "<b>|"]), pa.array([None, "x,y"])],
-        schema=pa.schema([marked, ("a:b,c", pa.large_string()), ("-a", pa.large_string())])))
+    write(
+        HERE / "names.arrow",
+        pa.table(
+            [pa.array([1, 2]), pa.array(["=1+1", "<b>|"]), pa.array([None, "x,y"])],
+            schema=pa.schema([marked, ("a:b,c", pa.large_string()), ("-a", pa.large_string())]),
+        ),
+    )
     for name, array in all_kinds.items():
         write(CORPUS / name, pa.table({name: array}))
     write(CORPUS / "batches", sales(40), 16)

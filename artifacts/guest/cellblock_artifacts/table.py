@@ -154,7 +154,9 @@ def _e2b_data(source: Source) -> tuple[dict[str, list[Any]] | None, int]:
     places = [i for i, column in enumerate(source.columns) if not column.index]
     if not places or len(places) > budget.E2B_CELLS:
         return None, 0
-    rows = min(source.rows, budget.E2B_CELLS // len(places))
+    rows = source.rows
+    if rows * len(places) > budget.E2B_CELLS:
+        rows = max(1, budget.E2B_SOME_CELLS // len(places))
     clock = budget.Clock(min(budget.E2B_SECONDS, budget.cell_time.left))
     data: dict[str, list[Any]] = {}
     names = source.names()
@@ -183,6 +185,8 @@ def _e2b_values(items: list[Any]) -> list[Any]:
         return items
     if kinds == {str} and values.all_clean(items):
         return items
+    if {kind.__name__ for kind in kinds} <= {"Timestamp", "NaTType"}:
+        return [None if v is None or v != v else v.isoformat() for v in items]
     return [_e2b_value(v) for v in items]
 
 

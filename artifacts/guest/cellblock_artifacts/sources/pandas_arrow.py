@@ -15,6 +15,17 @@ from .base import Column
 _DECIMAL_DIGITS = 38
 
 
+def shares_memory(series: Any, column: Column) -> bool:
+    """Whether the Arrow array of the whole column is (nearly) no copy: numbers, dates, categories.
+    It is then made once, and cut, which is much quicker than converting piece by piece."""
+    if column.store_as:
+        return False
+    dtype = series.dtype
+    if isinstance(dtype, (pd.CategoricalDtype, pd.DatetimeTZDtype)):
+        return True
+    return type(dtype).__module__.startswith("numpy") and dtype.kind in "biufmM"
+
+
 def convert(series: Any, column: Column, wanted: Any) -> Any:
     import pyarrow as pa
 

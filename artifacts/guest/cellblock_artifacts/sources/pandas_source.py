@@ -87,6 +87,7 @@ class PandasSource(Source):
         # Per column: ("index", level) or ("data", position).
         self._places: list[tuple[str, int]] = []
         self._series: dict[int, Any] = {}
+        self._arrays: dict[int, Any] = {}  # of columns that Arrow can read where they are
         self.columns = []
         if not isinstance(value, pd.Index):
             self._add_index(value.index)
@@ -151,7 +152,11 @@ class PandasSource(Source):
 
     def arrow(self, index: int, start: int, stop: int, wanted: Any) -> Any:
         column = self.columns[index]
-        return pandas_arrow.convert(self.part(index, start, stop), column, wanted)
+        if not pandas_arrow.shares_memory(self.series(index), column):
+            return pandas_arrow.convert(self.part(index, start, stop), column, wanted)
+        if index not in self._arrays:
+            self._arrays[index] = pandas_arrow.convert(self.series(index), column, None)
+        return self._arrays[index].slice(start, stop - start)
 
     def measure(self, index: int) -> dict[str, Any]:
         return statistics(self.series(index), self.columns[index].kind)

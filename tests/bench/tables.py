@@ -150,11 +150,15 @@ def main() -> None:
     try:
         sandbox = gateway.create_sandbox(timeout=3600, memoryMB=3072)
         assert gateway.execute(FRAME, sandbox=sandbox).error is None
-        sizes = [(int(rows), 10 if int(rows) <= 1_000_000 else 3) for rows in arguments.rows.split(",")]
+        sizes = [
+            (int(rows), 10 if int(rows) <= 1_000_000 else 3) for rows in arguments.rows.split(",")
+        ]
         capture_costs(gateway, sandbox, [*sizes, (arguments.paged_rows, 10)])
         artifact = shown(gateway, sandbox, arguments.paged_rows, 10)
         paging(gateway, artifact, arguments.paged_rows, arguments.pages)
-        conversions(gateway, artifact, arguments.paged_rows, ["arrow", "csv", "json", "html", "parquet"])
+        conversions(
+            gateway, artifact, arguments.paged_rows, ["arrow", "csv", "json", "html", "parquet"]
+        )
         small = shown(gateway, sandbox, 20_000, 10)
         conversions(gateway, small, 20_000, ["csv", "xlsx"])
     finally:

@@ -41,6 +41,10 @@ Result<std::size_t> number_in_query(const http::Request& request, std::string_vi
 std::string set_headers(const http::Request& request, http::ResponseWriter& writer,
                         const artifacts::Headers& headers);
 
+// The answer to view=llm (artifact_llm.cc).
+boost::asio::awaitable<Result<void>> send_llm_view(Services& services, http::Request& request,
+                                                   http::ResponseWriter& writer);
+
 // Routes for what is made from artifacts (artifact_views.cc), for pages of tables
 // (artifact_rows.cc), and for how long artifacts live (artifact_life.cc).
 void add_artifact_view_routes(http::Router& router, Services& services);

@@ -2,9 +2,10 @@
 //
 // Body: context_json.h, ExecuteBody. Answer: 200 at once, chunked, one JSON object a line, ASCII
 // only (gateway/executions/wire_lines.h), no Content-Type, as E2B's code interpreter. With "view":
-// "llm" one Markdown document (text/markdown) at the end instead. Errors before the start: 422 a
-// body of another form; as plain text 400 both context_id and language, 404 unknown context or
-// sandbox, 429 queue full, 502 sandbox gone. Afterwards every end is typed in the stream.
+// "llm" one Markdown document (text/markdown) at the end instead; with "images" JSON instead of that:
+// {"content": [...]}, the document and the pictures as parts of a chat message. Errors before the
+// start: 422 a body of another form; as plain text 400 both context_id and language, 404 unknown
+// context or sandbox, 429 queue full, 502 sandbox gone. Afterwards every end is typed in the stream.
 //
 // A caller that goes away interrupts its cell; a queued one is taken back.
 #include <chrono>
@@ -84,7 +85,7 @@ asio::awaitable<Result<void>> stream_lines(Execution& execution, Recorder& recor
 }
 
 asio::awaitable<Result<void>> send_document(Execution& execution, Recorder& recorder,
-                                            std::size_t budget_bytes, ResponseWriter& writer) {
+                                            const ExecuteBody& body, ResponseWriter& writer) {
     LlmDocument document;
     bool ended = false;
     while (!ended) {
@@ -94,7 +95,11 @@ asio::awaitable<Result<void>> send_document(Execution& execution, Recorder& reco
         for (const Json& line : artifact_lines) document.add(line);
         ended = has_end(lines);
     }
-    const std::string text = document.render(recorder, budget_bytes);
+    if (body.images) {
+        const Json parts = document.render_parts(recorder, body.view_budget_bytes, *body.images);
+        co_return co_await writer.send_json(200, parts);
+    }
+    const std::string text = document.render(recorder, body.view_budget_bytes);
     co_return co_await writer.send(200, "text/markdown; charset=utf-8", text);
 }
 
@@ -127,7 +132,7 @@ asio::awaitable<Result<void>> execute(Services& services, Request& request,
     writer.headers().set("E2b-Sandbox-Id", owner.sandbox_id);
     Recorder recorder(services.store, services.workers, sandbox, std::move(owner));
     if (body.view == View::llm) {
-        co_return co_await send_document(*execution, recorder, body.view_budget_bytes, writer);
+        co_return co_await send_document(*execution, recorder, body, writer);
     }
     co_return co_await stream_lines(*execution, recorder, writer);
 }

@@ -11,10 +11,12 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/spawn.h"
+#include "gateway/api/chat_page.h"
 #include "gateway/api/service_routes.h"
 #include "gateway/auth/guard.h"
 #include "gateway/auth/token.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/guest_setup.h"
 
 namespace cellblock::gateway::cli {
 
@@ -136,6 +138,7 @@ Result<void> Gateway::make_server() {
     api::add_sandbox_state_routes(router, *services_);
     api::add_file_routes(router, *services_);
     api::add_artifact_routes(router, *services_);
+    api::add_chat_page_routes(router, workers_, chat_folder(config_));
     jupyter_ =
         std::make_unique<jupyter::Door>(loop_.get_executor(), *services_, jupyter_settings());
     jupyter::add_routes(router, *jupyter_);

@@ -51,6 +51,8 @@ struct Config {
     std::int64_t kernel_idle_timeout_s = 0;
     std::string cull = "unused";
     std::string contents_dir;  // empty: no contents API
+    // The chat page.
+    std::string chat_dir;  // empty: beside the program
     // Artifacts.
     std::int64_t artifacts_max_mib = 10240;
     std::int64_t artifacts_keep_days = 30;

@@ -89,6 +89,9 @@ const std::array table = {
     Key{"contents_dir", &Config::contents_dir,
         "Folder of this machine that /api/contents serves to Jupyter clients, to read and to "
         "write. Empty: none."},
+    Key{"chat_dir", &Config::chat_dir,
+        "Folder with the chat page, as examples/chat/build makes it; served under /examples/chat. "
+        "Empty: the folder chat beside the program."},
     Key{"artifacts_max_mib", &Config::artifacts_max_mib,
         "Disk space for artifacts in MiB; past it the oldest go first. Pinned ones stay.", 16,
         100'000'000},

@@ -71,6 +71,7 @@ asio::awaitable<std::vector<Json>> Recorder::take(kernel_proxy::OutputEvent even
 std::vector<Json> Recorder::take_display(Display display) {
     RecordedDisplay recorded;
     recorded.kind = display.kind;
+    recorded.display_id = display.display_id;
     recorded.captured = artifacts::capture(display.data, display.metadata, ++display_count_);
     for (const std::string& warning : recorded.captured.warnings) {
         log::info("display_part_dropped",
@@ -80,6 +81,9 @@ std::vector<Json> Recorder::take_display(Display display) {
     std::vector<Json> lines;
     if (!recorded.captured.result_fields.is_null()) {
         lines.push_back(wire::result(display, recorded.captured.result_fields));
+        if (display.kind != kernel_proxy::DisplayKind::update && !display.display_id.empty()) {
+            lines.push_back(wire::display_id(display.display_id));
+        }
     }
     displays_.push_back(std::move(recorded));
     artifacts_due_ = true;

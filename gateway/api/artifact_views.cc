@@ -61,11 +61,9 @@ asio::awaitable<Result<void>> get_chart(Services& services, Request& request,
     }
     auto render = [&opened, format, options] { return chart_view(opened, format, options); };
     CB_CO_TRY_ASSIGN(view, co_await services.workers.run(std::move(render)));
-    for (const auto& [name, value] : artifacts::view_headers(view.mime, view.name)) {
-        if (name != "Content-Type") writer.headers().set(name, value);
-    }
-    let_others_embed(request, writer);
-    co_return co_await writer.send(200, view.mime, view.body);
+    const std::string type =
+        set_headers(request, writer, artifacts::view_headers(view.mime, view.name));
+    co_return co_await writer.send(200, type, view.body);
 }
 
 }  // namespace

@@ -80,9 +80,26 @@ Result<void> check_table(const artifacts::Artifact& artifact) {
                     "/artifacts/" + artifact.id + "/chart?format=... has views");
 }
 
+// One of the conversions that may run at once.
+class ConversionSlot {
+  public:
+    explicit ConversionSlot(std::size_t& running) : running_(running) { ++running_; }
+    ConversionSlot(const ConversionSlot&) = delete;
+    ConversionSlot& operator=(const ConversionSlot&) = delete;
+    ~ConversionSlot() { --running_; }
+
+  private:
+    std::size_t& running_;
+};
+
 asio::awaitable<Result<void>> send_made(Services& services, artifacts::OpenArtifact opened,
                                         ConversionTarget target, std::string name,
                                         ResponseWriter& writer) {
+    if (services.conversions >= limits::table_conversions_max) {
+        co_return fail(ErrorCode::too_many, "other tables are being converted",
+                       "try again in a minute; csv, json and arrow need not wait");
+    }
+    const ConversionSlot slot(services.conversions);
     const std::string type = set_headers(writer, mime_of(target), name);
     ConversionSource source;
     source.size_bytes = opened.artifact.size_bytes;

@@ -94,7 +94,7 @@ def same_cell(got, want) -> bool:
         try:  # the decimals of a column have one scale
             return decimal.Decimal(got) == decimal.Decimal(want)
         except decimal.InvalidOperation:
-            return got.endswith("…") and want.startswith(got[:4000])
+            return got.endswith("…") and want.startswith(got[:-1])
     return False
 
 
@@ -122,12 +122,14 @@ def test_pages_and_json_have_the_cells_that_e2b_data_has(shown, name):
 def test_csv_read_with_the_types_has_the_same_values(shown, name):
     table = shown(name)
     content = table.fetch(".csv")
+    alone = table.arrow.num_columns == 1
     fields = [field for field in table.arrow.schema if any(test(field.type) for test in FLAT)]
     options = pa.csv.ConvertOptions(
         column_types={field.name: csv_type(field.type) for field in fields},
         include_columns=[field.name for field in fields],
         strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
+        # The only cell of a row is quoted, so that the line is not empty.
+        quoted_strings_can_be_null=alone,
         null_values=[""],
     )
     if not fields or not table.arrow.num_rows:
@@ -139,6 +141,8 @@ def test_csv_read_with_the_types_has_the_same_values(shown, name):
     for field in fields:
         got = [csv_value(value, field.type) for value in read.column(field.name).to_pylist()]
         want = [None if v != v else v for v in table.arrow.column(field.name).to_pylist()]
+        if alone:
+            want = [None if v == "" else v for v in want]
         assert list(map(comparable, got)) == list(map(comparable, want)), field
 
 

@@ -94,12 +94,12 @@ class ConversionSlot {
 
 asio::awaitable<Result<void>> send_made(Services& services, artifacts::OpenArtifact opened,
                                         ConversionTarget target, std::string name,
-                                        ResponseWriter& writer) {
-    if (services.conversions >= limits::table_conversions_max) {
+                                        std::size_t& running, ResponseWriter& writer) {
+    if (running >= limits::table_conversions_max) {
         co_return fail(ErrorCode::too_many, "other tables are being converted",
                        "try again in a minute; csv, json and arrow need not wait");
     }
-    const ConversionSlot slot(services.conversions);
+    const ConversionSlot slot(running);
     const std::string type = set_headers(writer, mime_of(target), name);
     ConversionSource source;
     source.size_bytes = opened.artifact.size_bytes;
@@ -122,10 +122,11 @@ asio::awaitable<Result<void>> send_made(Services& services, artifacts::OpenArtif
 }  // namespace
 
 asio::awaitable<Result<void>> send_converted(Services& services, Request& request,
-                                             ResponseWriter& writer, std::string_view extension) {
-    const std::string wanted(extension);
+                                             ResponseWriter& writer, std::size_t& running) {
     const std::string& named = request.param("id");
-    std::string id = named.substr(0, named.find('.'));
+    const std::size_t dot = named.find('.');
+    std::string id = named.substr(0, dot);
+    const std::string wanted = named.substr(dot + 1);
     CB_CO_TRY_ASSIGN(opened, co_await open_artifact(services, std::move(id), request.tenant()));
     CB_CO_TRY(check_table(opened.artifact));
     std::string name = name_with(opened.artifact.info.name, wanted);
@@ -144,7 +145,8 @@ asio::awaitable<Result<void>> send_converted(Services& services, Request& reques
                                         writer);
     }
     if (const auto target = conversion_target_from(wanted)) {
-        co_return co_await send_made(services, std::move(opened), *target, std::move(name), writer);
+        co_return co_await send_made(services, std::move(opened), *target, std::move(name), running,
+                                     writer);
     }
     co_return fail(ErrorCode::not_found, "tables have no format '" + wanted.substr(0, 20) + "'",
                    "formats are csv, json, html, md, arrow, parquet and xlsx");

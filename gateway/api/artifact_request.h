@@ -43,9 +43,10 @@ void add_artifact_rows_routes(http::Router& router, Services& services);
 // Sends the stored content itself, with ranges and validators.
 boost::asio::awaitable<Result<void>> send_content(artifacts::OpenArtifact opened,
                                                   http::ResponseWriter& writer);
-// GET /artifacts/{id}.{extension}: a table in another format (artifact_conversions.cc).
+// GET /artifacts/{id}.{extension}: a table in another format (artifact_conversions.cc). `running`
+// counts those that are being made in sandboxes.
 boost::asio::awaitable<Result<void>> send_converted(Services& services, http::Request& request,
                                                     http::ResponseWriter& writer,
-                                                    std::string_view extension);
+                                                    std::size_t& running);
 
 }  // namespace cellblock::gateway::api

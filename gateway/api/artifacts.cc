@@ -2,6 +2,8 @@
 // harmless in a browser; GET /artifacts/{id}.csv and the like, a table in another format.
 // GET /artifacts?execution_id&sandbox_id&limit&offset lists, newest first;
 // DELETE removes.
+#include <memory>
+
 #include "artifacts/serving.h"
 #include "artifacts/store.h"
 #include "gateway/api/artifact_request.h"
@@ -18,12 +20,9 @@ namespace {
 
 // Ids have no dot: what comes behind one is a format.
 asio::awaitable<Result<void>> get_artifact(Services& services, Request& request,
-                                           ResponseWriter& writer) {
-    const std::string& named = request.param("id");
-    const std::size_t dot = named.find('.');
-    if (dot != std::string::npos) {
-        co_return co_await send_converted(services, request, writer,
-                                          std::string_view(named).substr(dot + 1));
+                                           ResponseWriter& writer, std::size_t& conversions) {
+    if (request.param("id").find('.') != std::string::npos) {
+        co_return co_await send_converted(services, request, writer, conversions);
     }
     CB_CO_TRY_ASSIGN(opened, co_await open_artifact(services, request));
     co_return co_await send_content(std::move(opened), writer);
@@ -82,7 +81,11 @@ void add_artifact_routes(http::Router& router, Services& services) {
                    });
     };
     add("GET", "/artifacts", list_artifacts);
-    add("GET", "/artifacts/{id}", get_artifact);
+    router.add("GET", "/artifacts/{id}", options,
+               [&services, running = std::make_shared<std::size_t>(0)](Request& request,
+                                                                       ResponseWriter& writer) {
+                   return get_artifact(services, request, writer, *running);
+               });
     add("DELETE", "/artifacts/{id}", delete_artifact);
     add_artifact_view_routes(router, services);
     add_artifact_rows_routes(router, services);

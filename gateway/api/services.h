@@ -29,8 +29,6 @@ struct Services {
     std::chrono::milliseconds execution_timeout;
     // Given to those who create a sandbox: E2B's clients send it back with data-plane calls.
     std::string access_token;
-    // Tables that are being converted in sandboxes now.
-    std::size_t conversions = 0;
 };
 
 // One function a family; each adds its routes.

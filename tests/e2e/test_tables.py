@@ -1,4 +1,4 @@
-"""Tables that a cell shows: paged without a kernel, converted, deleted with their sandbox or not."""
+"""Tables that a cell shows: paged without a kernel, converted, kept after their sandbox."""
 
 import csv
 import io

@@ -142,8 +142,9 @@ AS_STORED: dict[str, str] = {
 
 def made(expression: str) -> Any:
     """The value that an expression makes here."""
-    names = {"dt": dt, "decimal": decimal, "uuid": uuid, "duckdb": duckdb, "np": np, "pd": pd,
-             "pl": pl, "pa": pa, "pytz": pytz, "D": decimal.Decimal, "nan": float("nan"), "NaT": pd.NaT}  # fmt: skip
+    modules = {"dt": dt, "decimal": decimal, "uuid": uuid, "duckdb": duckdb, "np": np, "pd": pd}
+    modules |= {"pl": pl, "pa": pa, "pytz": pytz}
+    names = {**modules, "D": decimal.Decimal, "nan": float("nan"), "NaT": pd.NaT}
     return eval(expression, names)  # the expressions are this file's own
 
 

@@ -41,7 +41,9 @@ TEST_CASE("a stored table is told by its summary, without its content") {
     artifact.info.metadata = table_summary(huge_table(), 64 * 1024);
     CHECK(content_wanted_bytes(artifact, 1000) == 0);
     const std::string document = document_of(artifact, "");
-    CHECK(contains(document, shape_text(huge_table())));
+    CAPTURE(document);
+    CHECK(contains(document, "of 2,000,000 rows"));
+    CHECK(contains(document, "of 5,000 columns"));
     CHECK(contains(document, "/artifacts/a1"));
 }
 

@@ -1,4 +1,4 @@
-"""Tables that a cell shows: paged without a kernel, converted, deleted with their sandbox or not."""
+"""Tables that a cell shows, paged without a kernel and turned into other formats."""
 
 import csv
 import io
@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.awkward_frames import PATIENCE
 
 FRAME = """
 import numpy as np, pandas as pd
@@ -32,6 +33,7 @@ def table_of(run) -> dict:
 def table(gateway):
     """The frame's artifact. Its sandbox is gone before the first test: nothing needs it."""
     sandbox = gateway.create_sandbox(timeout=600)
+    assert gateway.execute(PATIENCE, sandbox=sandbox).error is None
     found = table_of(gateway.execute(FRAME, sandbox=sandbox))
     gateway.delete_sandbox(sandbox)
     return found["url"]

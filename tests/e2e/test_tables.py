@@ -117,6 +117,11 @@ def test_a_table_comes_as_csv_json_html_and_markdown(gateway, table):
     assert page.content.count(b"<tr>") == 200_001
     markdown = gateway.request("GET", table + ".md", params={"rows": 2}).content.decode()
     assert markdown.endswith("\nThe first 2 of 200,000 rows.\n")
+    head = gateway.request("HEAD", table + ".csv")
+    assert head.headers["Content-Type"].startswith("text/csv")
+    unknown = gateway.request("GET", table + ".exe")
+    assert unknown.status_code == 404
+    assert "formats are" in unknown.json()["advice"]
 
 
 def sandboxes(gateway) -> set[str]:

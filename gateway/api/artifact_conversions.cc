@@ -124,22 +124,30 @@ asio::awaitable<Result<void>> send_converted(Services& services, Request& reques
     if (artifacts::extension_of(opened.artifact.info.mime) == "." + wanted) {
         co_return co_await send_content(std::move(opened), request, writer);
     }
-    if (const auto format = artifacts::table_format_from(wanted)) {
-        std::uint64_t rows = UINT64_MAX;
-        if (*format == TableFormat::markdown) {
-            CB_CO_TRY_ASSIGN(asked,
-                             number_in_query(request, "rows", limits::table_markdown_rows_default));
-            rows = std::min(asked, limits::table_page_rows_max);
-        }
-        co_return co_await send_written(services, std::move(opened), *format, rows, std::move(name),
-                                        request, writer);
+    const auto format = artifacts::table_format_from(wanted);
+    const auto target = conversion_target_from(wanted);
+    if (!format && !target) {
+        co_return fail(ErrorCode::not_found, "tables have no format '" + wanted.substr(0, 20) + "'",
+                       "formats are csv, json, html, md, arrow, parquet and xlsx");
     }
-    if (const auto target = conversion_target_from(wanted)) {
+    if (request.method() == "HEAD") {  // nothing needs to be converted for it
+        const auto mime = format ? artifacts::mime_of(*format) : mime_of(*target);
+        const std::string type = set_headers(request, writer, artifacts::view_headers(mime, name));
+        CB_CO_TRY(co_await writer.start(200, type));
+        co_return co_await writer.finish();
+    }
+    if (target) {
         co_return co_await send_made(services, std::move(opened), *target, std::move(name), request,
                                      writer);
     }
-    co_return fail(ErrorCode::not_found, "tables have no format '" + wanted.substr(0, 20) + "'",
-                   "formats are csv, json, html, md, arrow, parquet and xlsx");
+    std::uint64_t rows = UINT64_MAX;
+    if (*format == TableFormat::markdown) {
+        CB_CO_TRY_ASSIGN(asked,
+                         number_in_query(request, "rows", limits::table_markdown_rows_default));
+        rows = std::min(asked, limits::table_page_rows_max);
+    }
+    co_return co_await send_written(services, std::move(opened), *format, rows, std::move(name),
+                                    request, writer);
 }
 
 }  // namespace cellblock::gateway::api

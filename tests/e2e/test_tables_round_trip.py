@@ -1,4 +1,4 @@
-"""Awkward tables of a real microVM: what comes back from each format is what the user had."""
+"""Awkward tables, shown in a real microVM: from each format comes back what the user had."""
 
 import datetime as dt
 import decimal
@@ -170,8 +170,8 @@ def comparable(value):
 
 
 KINDS = """pd.DataFrame({'i': [1, 2**62], 'f': [0.5, None], 's': ['é=', None], 'b': [True, False],
-    'day': pd.to_datetime(['2024-02-29 10:00', None]),
-    'zone': pd.date_range('2024-03-31', periods=2, freq='12h', tz='Europe/Oslo'), 'wait': pd.to_timedelta(['1h', None]),
+    'day': pd.to_datetime(['2024-02-29 10:00', None]), 'zone': pd.date_range('2024-03-31',
+    periods=2, freq='12h', tz='Europe/Oslo'), 'wait': pd.to_timedelta(['1h', None]),
     'dec': [D('1.10'), None], 'cat': pd.Categorical(['x', None]), 'l': [[1], []],
     'n': pd.array([1, None], 'Int64')}, index=pd.Index(['r1', 'r2'], name='row'))"""
 

@@ -25,11 +25,11 @@ constexpr std::string_view page_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
-// The frame shows markup of guests: no origin, no script but the one that puts it there, no
-// requests.
+// The frame shows markup of guests: no origin, no requests, no script but the one that puts the
+// markup there; which one that is, the page's own policy says by its hash (both policies count).
 constexpr std::string_view frame_policy =
-    "sandbox allow-scripts; default-src 'none'; script-src 'self'; "
-    "style-src 'self' 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; "
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'self'";
 
 struct PageFile {
@@ -72,11 +72,8 @@ asio::awaitable<Result<void>> get_page_file(WorkerPool& workers, std::filesystem
     }
     auto open = [path = folder / name] { return open_page_file(path); };
     auto file = co_await workers.run(std::move(open));
-    if (!file && file.error().code == ErrorCode::not_found) {
-        if (name == "index.html") co_return fail(not_built(folder));
-        co_return fail(ErrorCode::not_found, "the chat page has no file of that name");
-    }
-    if (!file) co_return fail(std::move(file.error()));
+    if (!file && name == "index.html") co_return fail(not_built(folder));
+    if (!file) co_return fail(ErrorCode::not_found, "the chat page has no file of that name");
     http::FileBody body;
     body.size = static_cast<std::uint64_t>(file->status.st_size);
     body.content_type = type;

@@ -3,6 +3,8 @@
 CELLBLOCK_GALLERY=FOLDER keeps screenshots, for people to look at.
 """
 
+import base64
+import hashlib
 import os
 import re
 from pathlib import Path
@@ -73,7 +75,15 @@ def test_the_page_needs_no_token_and_its_policy_lets_it_run_nothing_but_its_own(
     assert "unsafe" not in policy
     frame = anonymous.get(f"{gateway.url}/examples/chat/frame.html")
     policy = frame.headers["Content-Security-Policy"]
-    assert policy.startswith("sandbox allow-scripts;") and "allow-same-origin" not in policy
+    assert policy.startswith("sandbox allow-scripts; default-src 'none';")
+    assert "allow-same-origin" not in policy
+    # The one script that may run is named by its hash, in the document itself.
+    own = re.search(
+        r'http-equiv="Content-Security-Policy" content="script-src \'([^\']+)', frame.text
+    )
+    script = re.search(r"<script>(.*?)</script>", frame.text, re.S).group(1)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert own.group(1) == f"sha256-{digest}"
     moved = anonymous.get(f"{gateway.url}/examples/chat", allow_redirects=False)
     assert (moved.status_code, moved.headers["Location"]) == (302, "/examples/chat/")
     tag = page.headers["ETag"]

@@ -36,6 +36,7 @@ function(cellblock_test)
   cmake_parse_arguments(arg "" "NAME" "SOURCES;LINKS" ${ARGN})
   add_executable(unit-${arg_NAME} ${arg_SOURCES} ${CMAKE_SOURCE_DIR}/tests/unit/main.cc)
   cellblock_share_headers(unit-${arg_NAME})
+  target_compile_options(unit-${arg_NAME} PRIVATE -fPIC)  # as libraries are, whose headers it shares
   target_link_libraries(unit-${arg_NAME} PRIVATE ${arg_LINKS} doctest::doctest)
   add_test(NAME unit-${arg_NAME} COMMAND unit-${arg_NAME})
   add_dependencies(checks unit-${arg_NAME})

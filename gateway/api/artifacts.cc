@@ -1,7 +1,7 @@
 // GET /artifacts/{id}: what a cell showed, with ranges, validators and headers that make it
-// harmless in a browser, or with view=llm in words; GET /artifacts/{id}.csv and the like, a table in
-// another format; GET /artifacts/{id}/info: what is known of it.
-// GET /artifacts?execution_id&sandbox_id&limit&offset lists, newest first; DELETE removes.
+// harmless in a browser, or with view=llm in words; GET /artifacts/{id}.csv and the like, a table
+// in another format; GET /artifacts/{id}/info: what is known of it. GET
+// /artifacts?execution_id&sandbox_id&limit&offset lists, newest first; DELETE removes.
 #include "artifacts/serving.h"
 #include "artifacts/store.h"
 #include "gateway/api/artifact_request.h"

@@ -26,6 +26,8 @@ inline constexpr std::size_t table_markdown_rows_default = 100;
 inline constexpr std::uint64_t table_converted_max_bytes = 8 * GiB;
 // A piece of it in memory.
 inline constexpr std::size_t table_piece_bytes = 128 * KiB;
+// Conversions in sandboxes at once: each is a whole machine for half a minute.
+inline constexpr std::size_t table_conversions_max = 2;
 static_assert(table_page_rows_default <= table_page_rows_max);
 
 }  // namespace cellblock::limits

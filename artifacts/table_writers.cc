@@ -158,11 +158,12 @@ void TableWriter::end(std::string& out) const {
 }
 
 void TableWriter::add_csv_cell(const arrow::Slice& slice, std::uint64_t row, std::string& out) {
-    const bool is_null = slice.is_null(row);
+    const bool is_text = kind_of(*slice.field) == ColumnKind::text;
+    // A line with nothing on it is skipped by readers: the only cell of a row is never bare.
+    const bool alone = file_.schema().fields.size() == 1;
     std::string text;
     cells_.append_text(text, slice, row);
-    // Only texts tell empty from null.
-    append_csv(out, text, is_null || kind_of(*slice.field) != ColumnKind::text);
+    append_csv(out, text, !alone && (slice.is_null(row) || !is_text));
 }
 
 void TableWriter::add_row(const std::vector<arrow::Slice>& slices, std::uint64_t row,

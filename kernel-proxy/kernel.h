@@ -141,6 +141,7 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     boost::asio::awaitable<void> restart_after_death(Announce announce);
 
     Channels::KernelSide side_for_channels();
+    boost::asio::awaitable<Result<void>> wait_for_process();
     boost::asio::awaitable<Result<void>> send_from_client(const ClientMessage& message);
     boost::asio::awaitable<void> interrupt_for_channels();
 

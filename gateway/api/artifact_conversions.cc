@@ -69,9 +69,26 @@ Result<void> check_table(const artifacts::Artifact& artifact) {
                     "/artifacts/" + artifact.id + "/chart?format=... has views");
 }
 
+// One of the conversions that may run at once.
+class ConversionSlot {
+  public:
+    explicit ConversionSlot(std::size_t& running) : running_(running) { ++running_; }
+    ConversionSlot(const ConversionSlot&) = delete;
+    ConversionSlot& operator=(const ConversionSlot&) = delete;
+    ~ConversionSlot() { --running_; }
+
+  private:
+    std::size_t& running_;
+};
+
 asio::awaitable<Result<void>> send_made(Services& services, artifacts::OpenArtifact opened,
                                         ConversionTarget target, std::string name,
                                         const Request& request, ResponseWriter& writer) {
+    if (services.conversions_running >= limits::table_conversions_max) {
+        co_return fail(ErrorCode::too_many, "other tables are being converted",
+                       "try again in a minute; csv, json and arrow need not wait");
+    }
+    const ConversionSlot slot(services.conversions_running);
     const std::string type =
         set_headers(request, writer, artifacts::view_headers(mime_of(target), name));
     ConversionSource source;
@@ -95,10 +112,11 @@ asio::awaitable<Result<void>> send_made(Services& services, artifacts::OpenArtif
 }  // namespace
 
 asio::awaitable<Result<void>> send_converted(Services& services, Request& request,
-                                             ResponseWriter& writer, std::string_view extension) {
-    const std::string wanted(extension);
+                                             ResponseWriter& writer) {
     const std::string& named = request.param("id");
-    std::string id = named.substr(0, named.find('.'));
+    const std::size_t dot = named.find('.');
+    std::string id = named.substr(0, dot);
+    const std::string wanted = named.substr(dot + 1);
     CB_CO_TRY_ASSIGN(opened, co_await open_artifact(services, std::move(id), request.tenant()));
     CB_CO_TRY(check_table(opened.artifact));
     std::string name = name_with(opened.artifact.info.name, wanted);
@@ -106,22 +124,30 @@ asio::awaitable<Result<void>> send_converted(Services& services, Request& reques
     if (artifacts::extension_of(opened.artifact.info.mime) == "." + wanted) {
         co_return co_await send_content(std::move(opened), request, writer);
     }
-    if (const auto format = artifacts::table_format_from(wanted)) {
-        std::uint64_t rows = UINT64_MAX;
-        if (*format == TableFormat::markdown) {
-            CB_CO_TRY_ASSIGN(asked,
-                             number_in_query(request, "rows", limits::table_markdown_rows_default));
-            rows = std::min(asked, limits::table_page_rows_max);
-        }
-        co_return co_await send_written(services, std::move(opened), *format, rows, std::move(name),
-                                        request, writer);
+    const auto format = artifacts::table_format_from(wanted);
+    const auto target = conversion_target_from(wanted);
+    if (!format && !target) {
+        co_return fail(ErrorCode::not_found, "tables have no format '" + wanted.substr(0, 20) + "'",
+                       "formats are csv, json, html, md, arrow, parquet and xlsx");
     }
-    if (const auto target = conversion_target_from(wanted)) {
+    if (request.method() == "HEAD") {  // nothing needs to be converted for it
+        const auto mime = format ? artifacts::mime_of(*format) : mime_of(*target);
+        const std::string type = set_headers(request, writer, artifacts::view_headers(mime, name));
+        CB_CO_TRY(co_await writer.start(200, type));
+        co_return co_await writer.finish();
+    }
+    if (target) {
         co_return co_await send_made(services, std::move(opened), *target, std::move(name), request,
                                      writer);
     }
-    co_return fail(ErrorCode::not_found, "tables have no format '" + wanted.substr(0, 20) + "'",
-                   "formats are csv, json, html, md, arrow, parquet and xlsx");
+    std::uint64_t rows = UINT64_MAX;
+    if (*format == TableFormat::markdown) {
+        CB_CO_TRY_ASSIGN(asked,
+                         number_in_query(request, "rows", limits::table_markdown_rows_default));
+        rows = std::min(asked, limits::table_page_rows_max);
+    }
+    co_return co_await send_written(services, std::move(opened), *format, rows, std::move(name),
+                                    request, writer);
 }
 
 }  // namespace cellblock::gateway::api

@@ -57,7 +57,6 @@ boost::asio::awaitable<Result<void>> send_content(artifacts::OpenArtifact opened
                                                   http::ResponseWriter& writer);
 // GET /artifacts/{id}.{extension}: a table in another format (artifact_conversions.cc).
 boost::asio::awaitable<Result<void>> send_converted(Services& services, http::Request& request,
-                                                    http::ResponseWriter& writer,
-                                                    std::string_view extension);
+                                                    http::ResponseWriter& writer);
 
 }  // namespace cellblock::gateway::api

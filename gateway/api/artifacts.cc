@@ -1,7 +1,7 @@
 // GET /artifacts/{id}: what a cell showed, with ranges, validators and headers that make it
 // harmless in a browser, or with view=llm in words; GET /artifacts/{id}.csv and the like, a table
-// in another format; GET /artifacts/{id}/info: what is known of it. GET
-// /artifacts?execution_id&sandbox_id&limit&offset lists, newest first; DELETE removes.
+// in another format; GET /artifacts/{id}/info: what is known of it.
+// GET /artifacts?execution_id&sandbox_id&limit&offset lists, newest first; DELETE removes.
 #include "artifacts/serving.h"
 #include "artifacts/store.h"
 #include "gateway/api/artifact_request.h"
@@ -18,11 +18,8 @@ namespace {
 // Ids have no dot: what comes behind one is a format.
 asio::awaitable<Result<void>> get_artifact(Services& services, Request& request,
                                            ResponseWriter& writer) {
-    const std::string& named = request.param("id");
-    const std::size_t dot = named.find('.');
-    if (dot != std::string::npos) {
-        co_return co_await send_converted(services, request, writer,
-                                          std::string_view(named).substr(dot + 1));
+    if (request.param("id").find('.') != std::string::npos) {
+        co_return co_await send_converted(services, request, writer);
     }
     if (request.query().get("view") == "llm") {
         co_return co_await send_llm_view(services, request, writer);

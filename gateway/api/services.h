@@ -33,6 +33,7 @@ struct Services {
     auth::LinkSigner links;
     // What artifacts are kept for, and how much of them.
     artifacts::GcPolicy retention;
+    std::size_t conversions_running = 0;  // tables that are being converted in sandboxes
 };
 
 // One function a family; each adds its routes.

@@ -3,9 +3,9 @@
 
     python3 tests/bench/tables.py [--rows 1000,100000,10000000] [--pages 200]
 
-Prints figures and ratios; asserts nothing, because speed depends on the machine. Capture is compared
-with pyarrow alone, which writes the same frame in the same guest. Needs build/cellblock and a template,
-and Python with requests.
+Prints figures and ratios; asserts nothing, because speed depends on the machine. Capture is
+compared with pyarrow alone, which writes the same frame in the same guest. Needs build/cellblock
+and a template, and Python with requests.
 """
 
 import argparse

@@ -8,7 +8,7 @@ from support.gateway import BINARY, Gateway
 
 @pytest.fixture(scope="session")
 def chat_page():
-    """Beside the program, where the gateway looks for it; its libraries are installed then."""
+    """Beside the program, where the gateway looks for the page."""
     folder = BINARY.parent / "chat"
     build_chat(folder)
     return folder

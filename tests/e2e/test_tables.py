@@ -1,4 +1,4 @@
-"""Tables that a cell shows: paged without a kernel, converted, deleted with their sandbox or not."""
+"""Tables that a cell shows, paged without a kernel and turned into other formats."""
 
 import csv
 import io
@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.awkward_frames import PATIENCE
 
 FRAME = """
 import numpy as np, pandas as pd
@@ -32,6 +33,7 @@ def table_of(run) -> dict:
 def table(gateway):
     """The frame's artifact. Its sandbox is gone before the first test: nothing needs it."""
     sandbox = gateway.create_sandbox(timeout=600)
+    assert gateway.execute(PATIENCE, sandbox=sandbox).error is None
     found = table_of(gateway.execute(FRAME, sandbox=sandbox))
     gateway.delete_sandbox(sandbox)
     return found["url"]
@@ -115,6 +117,11 @@ def test_a_table_comes_as_csv_json_html_and_markdown(gateway, table):
     assert page.content.count(b"<tr>") == 200_001
     markdown = gateway.request("GET", table + ".md", params={"rows": 2}).content.decode()
     assert markdown.endswith("\nThe first 2 of 200,000 rows.\n")
+    head = gateway.request("HEAD", table + ".csv")
+    assert head.headers["Content-Type"].startswith("text/csv")
+    unknown = gateway.request("GET", table + ".exe")
+    assert unknown.status_code == 404
+    assert "formats are" in unknown.json()["advice"]
 
 
 def sandboxes(gateway) -> set[str]:

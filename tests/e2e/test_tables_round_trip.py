@@ -1,4 +1,4 @@
-"""Awkward tables, shown in a real microVM: what comes back from each format is what the user had."""
+"""Awkward tables, shown in a real microVM: from each format comes back what the user had."""
 
 import datetime as dt
 import decimal
@@ -94,7 +94,7 @@ def same_cell(got, want) -> bool:
         try:  # the decimals of a column have one scale
             return decimal.Decimal(got) == decimal.Decimal(want)
         except decimal.InvalidOperation:
-            return got.endswith("…") and want.startswith(got[:4000])
+            return got.endswith("…") and want.startswith(got[:-1])
     return False
 
 
@@ -122,12 +122,14 @@ def test_pages_and_json_have_the_cells_that_e2b_data_has(shown, name):
 def test_csv_read_with_the_types_has_the_same_values(shown, name):
     table = shown(name)
     content = table.fetch(".csv")
+    alone = table.arrow.num_columns == 1
     fields = [field for field in table.arrow.schema if any(test(field.type) for test in FLAT)]
     options = pa.csv.ConvertOptions(
         column_types={field.name: csv_type(field.type) for field in fields},
         include_columns=[field.name for field in fields],
         strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
+        # The only cell of a row is quoted, so that the line is not empty.
+        quoted_strings_can_be_null=alone,
         null_values=[""],
     )
     if not fields or not table.arrow.num_rows:
@@ -139,6 +141,8 @@ def test_csv_read_with_the_types_has_the_same_values(shown, name):
     for field in fields:
         got = [csv_value(value, field.type) for value in read.column(field.name).to_pylist()]
         want = [None if v != v else v for v in table.arrow.column(field.name).to_pylist()]
+        if alone:
+            want = [None if v == "" else v for v in want]
         assert list(map(comparable, got)) == list(map(comparable, want)), field
 
 
@@ -166,8 +170,8 @@ def comparable(value):
 
 
 KINDS = """pd.DataFrame({'i': [1, 2**62], 'f': [0.5, None], 's': ['é=', None], 'b': [True, False],
-    'day': pd.to_datetime(['2024-02-29 10:00', None]), 'zone': pd.date_range('2024-03-31', periods=2,
-    freq='12h', tz='Europe/Oslo'), 'wait': pd.to_timedelta(['1h', None]),
+    'day': pd.to_datetime(['2024-02-29 10:00', None]), 'zone': pd.date_range('2024-03-31',
+    periods=2, freq='12h', tz='Europe/Oslo'), 'wait': pd.to_timedelta(['1h', None]),
     'dec': [D('1.10'), None], 'cat': pd.Categorical(['x', None]), 'l': [[1], []],
     'n': pd.array([1, None], 'Int64')}, index=pd.Index(['r1', 'r2'], name='row'))"""
 

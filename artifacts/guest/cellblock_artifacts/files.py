@@ -90,6 +90,12 @@ def changes(before: Seen, after: Seen) -> list[dict[str, Any]]:
     return found
 
 
+def for_a_notebook(shell: Any) -> bool:
+    """Whether a kernel runs a cell that did not come by a gateway's /execute."""
+    kernel = getattr(shell, "kernel", None)
+    return kernel is not None and getattr(kernel, "cellblock_execution_id", None) is None
+
+
 class Watch:
     """Of one shell: what the folder held when its cell began."""
 

@@ -94,6 +94,7 @@ def main() -> None:
             schema=pa.schema([marked, ("a:b,c", pa.large_string()), ("-a", pa.large_string())]),
         ),
     )
+    write(HERE / "alone.arrow", pa.table({"s": pa.array(["x", "", None], pa.large_string())}))
     for name, array in all_kinds.items():
         write(CORPUS / name, pa.table({name: array}))
     write(CORPUS / "batches", sales(40), 16)

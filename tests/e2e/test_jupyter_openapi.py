@@ -111,6 +111,8 @@ def calls(kernel):
         ("/api/kernels/{id}/interrupt", "post", missing, None, 404),
         ("/api/kernels/{id}/restart", "post", made, None, 200),
         ("/api/kernels/{id}/restart", "post", missing, None, 404),
+        ("/api/kernels/{id}/connection", "get", made, None, 200),
+        ("/api/kernels/{id}/connection", "get", missing, None, 404),
         ("/api/kernels/{id}/channels", "get", made, None, 400),
         ("/api/kernels/{id}/channels", "get", missing, None, 404),
         ("/api/sessions", "post", {}, session, 201),

@@ -258,6 +258,8 @@ def test_a_gateway_that_goes_away_ends_the_kernel_with_a_reason(tmp_path):
             errors.seek(0)
             assert "the connection to the gateway broke" in errors.read()
     finally:
+        # The next one of its folder ends the machines that it left.
+        Gateway("--pool-size", "0", state=gateway.state).remove()
         gateway.remove()
 
 

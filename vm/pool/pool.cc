@@ -298,6 +298,10 @@ asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::start_other(MachineStart
     co_return co_await State::start_urgently(state, std::move(start), std::nullopt);
 }
 
+asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::take_over(MachineStarter start) {
+    return State::start_urgently(state_, std::move(start), std::nullopt);
+}
+
 asio::awaitable<void> Pool::stop() {
     const auto state = state_;
     state->stopped = true;

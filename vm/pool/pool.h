@@ -78,6 +78,8 @@ class Pool {
     // A machine that `start` starts, counted and given its turn like the pool's own. Whether and
     // how it is claimed is the caller's business.
     boost::asio::awaitable<Result<std::unique_ptr<Machine>>> start_other(MachineStarter start);
+    // As start_other(), for one that runs already: it is counted, whatever the maximum is by now.
+    boost::asio::awaitable<Result<std::unique_ptr<Machine>>> take_over(MachineStarter start);
     // Stops refilling and ends the warm machines, one after the other, each in bounded time.
     boost::asio::awaitable<void> stop();
     // A new target; 0 lets the warm ones go.

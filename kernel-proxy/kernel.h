@@ -72,6 +72,14 @@ struct KernelImage {
     KernelState state = KernelState::idle;
     // The cell that the kernel was given, with an execution to which nobody listens. Null: none.
     std::shared_ptr<RunningCell> running;
+    // Messages of the kernel that its host has had.
+    std::uint64_t received = 0;
+    // Where the same guest goes on with another gateway: what it said after `received` it says
+    // again, to `running`; and that is sent once more if nothing was heard of it.
+    bool resumes = false;
+    // What its clients have, of the same guest with another gateway.
+    std::optional<ChannelsImage> channels;
+    std::shared_ptr<const Request> send_again;
 
     KernelImage() = default;
 };
@@ -86,16 +94,18 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     Kernel& operator=(const Kernel&) = delete;
     ~Kernel();
 
-    // Starts a process in the guest, or takes over the one that the template brought
-    // (`running_pid`).
+    // Starts a process in the guest, or takes over the one that the template brought.
     boost::asio::awaitable<Result<void>> start();
     void adopt(std::int64_t running_pid);
     // Goes on where `image` was taken, in a copy of its guest. `stream`: the copy's kernel stream;
     // null when it could not be copied, and then no cell is running there either.
     void adopt(const KernelImage& image, vm::link::StreamPtr stream);
     KernelImage image() const;
-    // Until it neither starts nor restarts nor ends a cell by force: an image of that would be of
-    // no use.
+    // What the clients that may come back have; std::nullopt: there are none.
+    std::optional<ChannelsImage> clients();
+    // `listener` writes it down: called before it changes for the guest or the kernel.
+    void on_place_changed(std::function<void()> listener) { keep_place_ = std::move(listener); }
+    // Until it neither starts nor restarts nor ends a cell by force: an image of that is of no use.
     boost::asio::awaitable<void> wait_settled(Deadline deadline);
     // The guest stands still: nothing is sent, no deadline passes, nothing is forced, until thaw().
     void freeze();
@@ -112,6 +122,7 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
 
     // Queues a cell. too_many when the queue is full; kernel_died when the kernel is dead.
     Result<std::shared_ptr<Execution>> execute(ExecuteRequest request);
+    Result<void> execute(std::shared_ptr<Execution> execution);
     // Interrupts the running cell, if any; queued ones stay.
     boost::asio::awaitable<Result<void>> interrupt();
     // A new process with the same id, environment and directory. The running cell ends as
@@ -130,6 +141,7 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
 
   private:
     boost::asio::awaitable<void> run_queue();
+    Result<void> check_may_queue(const ExecuteRequest& request) const;
     void drop_stopped_from_queue();
     void listen_for_stop(Execution& execution);
     boost::asio::awaitable<void> run(std::shared_ptr<Execution> execution);
@@ -147,11 +159,18 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
 
     boost::asio::awaitable<Result<void>> send(const Request& request);
     boost::asio::awaitable<void> read_messages();
-    boost::asio::awaitable<void> on_message(SharedMessage message);
+    boost::asio::awaitable<void> on_message(SharedMessage message, std::uint64_t position);
     boost::asio::awaitable<void> on_iopub(RunningCell& cell, const KernelMessage& message,
                                           const Routing& routing);
     void on_reply(RunningCell& cell, const KernelMessage& message);
-    void open_stream();
+    // anew: messages are counted from 1. on: from where it was; the guest says the rest again.
+    enum class Counting { anew, on };
+    void open_stream(Counting counting);
+    // kernel_acknowledge.cc
+    std::uint64_t settled_through();
+    void acknowledge_soon();
+    boost::asio::awaitable<void> acknowledge();
+    boost::asio::awaitable<void> send_again(std::shared_ptr<const Request> request);
     void spawn(boost::asio::awaitable<void> task, std::string name);
 
     boost::asio::any_io_executor executor_;
@@ -159,11 +178,17 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     KernelSpec spec_;
     std::function<void(Error)> on_unresponsive_;
     std::function<void()> on_shut_down_;
+    std::function<void()> keep_place_;
+    std::uint64_t logged_through_ = 0;  // what an earlier gateway has on disk of the running cell
     std::optional<AfterShutdown> expected_exit_;
     KernelState state_ = KernelState::starting;
     std::string session_;
     std::int64_t pid_ = 0;
     vm::link::StreamPtr stream_;
+    std::uint64_t received_ = 0;      // messages, as the guest counts them
+    std::uint64_t acknowledged_ = 0;  // told to the guest
+    bool acknowledging_ = false;
+    std::deque<std::shared_ptr<Execution>> settling_;  // may have unsettled messages
     std::deque<std::shared_ptr<Execution>> queue_;
     std::shared_ptr<RunningCell> current_;
     bool frozen_ = false;

@@ -8,38 +8,39 @@
 // unknown context or sandbox, 429 queue full, 502 sandbox gone. Afterwards every end is typed in
 // the stream.
 //
-// A caller that goes away interrupts its cell; a queued one is taken back.
-#include <chrono>
-
+// A caller that goes away interrupts its cell, and a queued one is taken back, unless the body has
+// "on_disconnect": "go_on". Either way GET /executions/{id}/stream has all lines (executions.cc).
 #include "base/ids.h"
 #include "gateway/api/bind.h"
 #include "gateway/api/context_json.h"
+#include "gateway/api/execution_stream.h"
 #include "gateway/api/unprocessable.h"
 #include "gateway/executions/llm_document.h"
-#include "gateway/executions/recorder.h"
-#include "gateway/executions/wire_lines.h"
 
 namespace cellblock::gateway::api {
 
 namespace asio = boost::asio;
 using http::Request;
 using http::ResponseWriter;
-using kernel_proxy::Execution;
-using std::chrono::steady_clock;
 
 namespace {
 
-// Whatever ends the handler (the answer, an error, the client's disappearance) ends the cell too.
-class AbandonAtExit {
+// Whatever ends the handler (the answer, an error, the client's disappearance) ends the cell too,
+// unless its caller wants it to go on.
+class CallerLeaves {
   public:
-    explicit AbandonAtExit(std::shared_ptr<Execution> execution)
-        : execution_(std::move(execution)) {}
-    AbandonAtExit(const AbandonAtExit&) = delete;
-    AbandonAtExit& operator=(const AbandonAtExit&) = delete;
-    ~AbandonAtExit() { execution_->abandon(); }
+    CallerLeaves(RecordedExecutionPointer execution, OnDisconnect then)
+        : execution_(std::move(execution)), then_(then) {}
+    CallerLeaves(const CallerLeaves&) = delete;
+    CallerLeaves& operator=(const CallerLeaves&) = delete;
+    ~CallerLeaves() {
+        if (then_ == OnDisconnect::go_on) return;
+        execution_->execution()->stop(kernel_proxy::StopReason::cancelled);
+    }
 
   private:
-    std::shared_ptr<Execution> execution_;
+    RecordedExecutionPointer execution_;
+    OnDisconnect then_;
 };
 
 asio::awaitable<Result<ContextPointer>> context_for(const ExecuteBody& body, Sandbox& sandbox) {
@@ -47,55 +48,19 @@ asio::awaitable<Result<ContextPointer>> context_for(const ExecuteBody& body, San
     co_return co_await sandbox.default_context(body.language.value_or("python"));
 }
 
-// One turn: the next event's lines, or a keepalive when none came in time.
-asio::awaitable<std::vector<Json>> next_lines(Execution& execution, Recorder& recorder) {
-    auto event =
-        co_await execution.next(steady_clock::now() + limits::execution_keepalive_interval);
-    if (!event) co_return std::vector<Json>{wire::keepalive()};
-    co_return co_await recorder.take(std::move(*event));
-}
-
-bool has_end(const std::vector<Json>& lines) {
-    return !lines.empty() && lines.back().at("type") == "end_of_execution";
-}
-
-// As one chunk.
-asio::awaitable<Result<void>> write_lines(const std::vector<Json>& lines, ResponseWriter& writer) {
-    std::string text;
-    for (const Json& line : lines) {
-        text += dump_ascii(line);
-        text += '\n';
-    }
-    if (text.empty()) co_return Result<void>();
-    co_return co_await writer.write(text);
-}
-
-asio::awaitable<Result<void>> stream_lines(Execution& execution, Recorder& recorder,
-                                           ResponseWriter& writer) {
-    writer.set_probe(dump_ascii(wire::keepalive()) + "\n");
-    CB_CO_TRY(co_await writer.start(200, ""));
-    bool ended = false;
-    while (!ended) {
-        const std::vector<Json> lines = co_await next_lines(execution, recorder);
-        CB_CO_TRY(co_await write_lines(lines, writer));
-        const std::vector<Json> artifact_lines = co_await recorder.keep_artifacts();
-        CB_CO_TRY(co_await write_lines(artifact_lines, writer));
-        ended = has_end(lines);
-    }
-    co_return co_await writer.finish();
-}
-
-asio::awaitable<Result<void>> send_document(Execution& execution, Recorder& recorder,
+asio::awaitable<Result<void>> send_document(RecordedExecutionPointer execution,
                                             const ExecuteBody& body, ResponseWriter& writer) {
     LlmDocument document;
-    bool ended = false;
-    while (!ended) {
-        const std::vector<Json> lines = co_await next_lines(execution, recorder);
-        for (const Json& line : lines) document.add(line);
-        const std::vector<Json> artifact_lines = co_await recorder.keep_artifacts();
-        for (const Json& line : artifact_lines) document.add(line);
-        ended = has_end(lines);
+    std::size_t read = 0;
+    while (!execution->ended() || read < execution->line_count()) {
+        if (!co_await execution->wait_beyond(read, Deadline::max())) {
+            co_return fail(ErrorCode::cancelled, "the client is gone");
+        }
+        for (; read < execution->line_count(); ++read) {
+            document.add(Json::parse(execution->line(read)));
+        }
     }
+    const Recorder& recorder = execution->recorder();
     if (body.images) {
         const Json parts = document.render_parts(recorder, body.view_budget_bytes, *body.images);
         co_return co_await writer.send_json(200, parts);
@@ -118,24 +83,20 @@ asio::awaitable<Result<void>> execute(Services& services, Request& request,
     CB_CO_TRY_ASSIGN(sandbox, co_await sandbox_of(request, services));
     CB_CO_TRY_ASSIGN(context, co_await context_for(body, *sandbox));
 
-    kernel_proxy::ExecuteRequest cell;
-    cell.id = new_short_id();
-    cell.code = std::move(body.code);
-    cell.environment = std::move(body.environment);
-    cell.timeout = body.timeout;
-    Recorder::Owner owner;
-    owner.execution_id = cell.id;
-    owner.sandbox_id = sandbox->id();
-    owner.tenant = request.tenant();
-    CB_CO_TRY_ASSIGN(execution, context->kernel->execute(std::move(cell)));
-    const AbandonAtExit guard(execution);
-    writer.headers().set("X-Execution-Id", owner.execution_id);
-    writer.headers().set("E2b-Sandbox-Id", owner.sandbox_id);
-    Recorder recorder(services.store, services.workers, sandbox, std::move(owner));
-    if (body.view == View::llm) {
-        co_return co_await send_document(*execution, recorder, body, writer);
-    }
-    co_return co_await stream_lines(*execution, recorder, writer);
+    NewExecution wanted;
+    wanted.request.id = new_short_id();
+    wanted.request.code = std::move(body.code);
+    wanted.request.environment = std::move(body.environment);
+    wanted.request.timeout = body.timeout;
+    wanted.sandbox = sandbox;
+    wanted.context = std::move(context);
+    wanted.tenant = request.tenant();
+    CB_CO_TRY_ASSIGN(execution, co_await services.executions.start(std::move(wanted)));
+    const CallerLeaves guard(execution, body.on_disconnect);
+    writer.headers().set("X-Execution-Id", execution->id());
+    writer.headers().set("E2b-Sandbox-Id", sandbox->id());
+    if (body.view == View::llm) co_return co_await send_document(execution, body, writer);
+    co_return co_await stream_lines(execution, 0, writer);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/metrics.h"
 #include "base/worker_pool.h"
 #include "gateway/auth/signed_link.h"
+#include "gateway/executions/execution_table.h"
 #include "gateway/sandboxes/sandbox_manager.h"
 
 namespace cellblock::gateway::http {
@@ -21,6 +22,7 @@ namespace cellblock::gateway::api {
 
 struct Services {
     SandboxManager& sandboxes;
+    ExecutionTable& executions;
     artifacts::Store& store;
     WorkerPool& workers;
     metrics::Registry& metrics;
@@ -38,6 +40,7 @@ struct Services {
 
 // One function a family; each adds its routes.
 void add_execute_routes(http::Router& router, Services& services);
+void add_execution_routes(http::Router& router, Services& services);
 void add_context_routes(http::Router& router, Services& services);
 void add_sandbox_routes(http::Router& router, Services& services);
 void add_sandbox_state_routes(http::Router& router, Services& services);

@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -25,6 +26,8 @@ namespace asio = boost::asio;
 namespace {
 // How often artifacts past their time, or past the room for all, are looked for.
 constexpr std::chrono::seconds tidy_interval{60};
+// Executions whose sandboxes have ended are written to their ends.
+constexpr std::chrono::seconds last_words{2};
 }  // namespace
 
 Gateway::Gateway(config::Config config, int ready_fd)
@@ -117,12 +120,14 @@ Result<void> Gateway::make_server() {
                                     config_.state_directory());
     sandboxes_ =
         std::make_unique<SandboxManager>(loop_.get_executor(), std::move(sandboxes), metrics_);
+    executions_ = std::make_unique<ExecutionTable>(loop_.get_executor(), *store_, workers_,
+                                                   config_.state_directory() / "executions");
     SandboxSpec defaults;
     defaults.memory_limit_bytes =
         static_cast<std::size_t>(config_.sandbox_memory_mib) * limits::MiB;
     defaults.timeout = std::chrono::seconds(config_.sandbox_timeout_s);
     services_ = std::make_unique<api::Services>(
-        api::Services{*sandboxes_, *store_, workers_, metrics_, std::move(defaults),
+        api::Services{*sandboxes_, *executions_, *store_, workers_, metrics_, std::move(defaults),
                       std::chrono::seconds(config_.execution_timeout_s), token_,
                       auth::LinkSigner(token_), retention()});
 
@@ -133,6 +138,7 @@ Result<void> Gateway::make_server() {
     info.refresh_metrics = [this] { machines_->refresh_metrics(metrics_); };
     api::add_service_routes(router, metrics_, std::move(info));
     api::add_execute_routes(router, *services_);
+    api::add_execution_routes(router, *services_);
     api::add_context_routes(router, *services_);
     api::add_sandbox_routes(router, *services_);
     api::add_sandbox_state_routes(router, *services_);
@@ -164,16 +170,29 @@ asio::awaitable<void> Gateway::bring_up() {
     // early wait in the listening socket's queue.
     auto started = make_server();
     if (started) started = co_await machines_->start();
-    if (started) started = co_await sandboxes_->open();
+    if (started) started = co_await take_over();
     if (!started) {
         log::error("start_failed", {{"error", started.error().text()}});
         exit_code_ = report(started.error());
         co_await take_down();
         co_return;
     }
+    machines_->fill_pool();
     server_->start();
     spawn_logged(loop_.get_executor(), jupyter_->cull_kernels(), "cull_kernels", nullptr);
     announce();
+}
+
+asio::awaitable<Result<void>> Gateway::take_over() {
+    CB_CO_TRY(co_await executions_->open());
+    SandboxManager::PrepareKernel prepare = [this](const std::string& context_id,
+                                                   kernel_proxy::KernelImage& image) {
+        executions_->prepare(context_id, image);
+    };
+    auto found = machines_->take_found();
+    CB_CO_TRY(co_await sandboxes_->open(std::move(found), std::move(prepare)));
+    executions_->resume(*sandboxes_);
+    co_return Result<void>();
 }
 
 std::string Gateway::url() const {
@@ -201,17 +220,33 @@ void Gateway::announce() {
 asio::awaitable<void> Gateway::wait_for_signal() {
     const auto [ec, number] = co_await signals_.async_wait(asio::as_tuple(asio::use_awaitable));
     if (ec) co_return;
-    log::info("stopping", {{"signal", number}, {"grace_s", config_.shutdown_grace_s}});
+    const bool keep = number == SIGUSR2 || config_.on_shutdown == "keep";
+    log::info("stopping", {{"signal", number},
+                           {"sandboxes", keep ? "keep" : "end"},
+                           {"grace_s", config_.shutdown_grace_s}});
     // A second signal ends the process at once.
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
     signals_.clear();
-    co_await take_down();
+    if (keep) {
+        co_await hand_over();
+    } else {
+        co_await take_down();
+    }
 }
 
 // Cells that still run end with SandboxGone, which their callers read before the connection ends.
 asio::awaitable<void> Gateway::end_sandboxes() {
     if (sandboxes_) co_await sandboxes_->remove_all();
+}
+
+// A crash that we choose: whatever outlives that outlives this. Warm machines are of no use to the
+// next gateway.
+asio::awaitable<void> Gateway::hand_over() {
+    co_await machines_->stop();
+    handed_over_ = true;
+    log::info("stopped", {{"sandboxes", "kept"}});
+    loop_.stop();
 }
 
 asio::awaitable<void> Gateway::take_down() {
@@ -223,6 +258,8 @@ asio::awaitable<void> Gateway::take_down() {
     // The pool first: a machine that is being started for somebody becomes a sandbox or ends.
     co_await machines_->stop();
     co_await end_sandboxes();
+    if (executions_)
+        co_await executions_->wait_ended(std::chrono::steady_clock::now() + last_words);
     tidy_timer_.cancel();
     log::info("stopped");
     loop_.stop();
@@ -232,6 +269,7 @@ int Gateway::run() {
     boost::system::error_code ec;
     signals_.add(SIGINT, ec);
     signals_.add(SIGTERM, ec);
+    signals_.add(SIGUSR2, ec);
     if (const auto prepared = prepare(); !prepared) {
         log::error("start_failed", {{"error", prepared.error().text()}});
         return report(prepared.error());
@@ -240,6 +278,10 @@ int Gateway::run() {
     spawn_logged(loop_.get_executor(), bring_up(), "bring_up", nullptr);
     spawn_logged(loop_.get_executor(), tidy_store(), "tidy_store", nullptr);
     loop_.run();
+    // Without taking anything down: the machines live on.
+    if (handed_over_) {
+        std::_Exit(exit_code_);
+    }
     return exit_code_;
 }
 

@@ -47,6 +47,9 @@ class Gateway {
     boost::asio::awaitable<void> wait_for_signal();
     boost::asio::awaitable<void> take_down();
     boost::asio::awaitable<void> end_sandboxes();
+    // What an earlier gateway left, which goes on here.
+    boost::asio::awaitable<Result<void>> take_over();
+    boost::asio::awaitable<void> hand_over();
     boost::asio::awaitable<void> tidy_store();
     std::uint64_t artifacts_max_bytes() const;
     artifacts::GcPolicy retention() const;
@@ -55,6 +58,7 @@ class Gateway {
     const config::Config config_;
     int ready_fd_;
     int exit_code_ = 0;
+    bool handed_over_ = false;
     std::string token_;
     metrics::Registry metrics_;  // before the loop, whose last coroutines may still count
     boost::asio::io_context loop_{1};
@@ -64,6 +68,7 @@ class Gateway {
     std::unique_ptr<artifacts::Store> store_;
     std::unique_ptr<Machines> machines_;
     std::unique_ptr<SandboxManager> sandboxes_;
+    std::unique_ptr<ExecutionTable> executions_;
     std::unique_ptr<api::Services> services_;
     std::unique_ptr<jupyter::Door> jupyter_;
     std::unique_ptr<http::Server> server_;

@@ -20,6 +20,7 @@
 #include "base/condition.h"
 #include "base/error.h"
 #include "gateway/sandboxes/sandbox_image.h"
+#include "gateway/sandboxes/sandbox_note.h"
 #include "kernel-proxy/guest_events.h"
 #include "kernel-proxy/kernel.h"
 #include "vm/machine/machine.h"
@@ -68,6 +69,9 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     // One that an earlier gateway paused.
     Sandbox(boost::asio::any_io_executor executor, std::string id, SandboxImage image,
             WallTime started_at);
+    // One that an earlier gateway left running.
+    Sandbox(boost::asio::any_io_executor executor, const SandboxNote& note,
+            std::unique_ptr<vm::Machine> machine);
     ~Sandbox();
 
     // Takes over the kernel that the template brought. Once, before anything else.
@@ -75,6 +79,9 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     // Takes over what the image had, in a machine that was restored from it: contexts, and, where
     // the link came with it, running cells, which go on. Instead of open().
     Result<void> open(const SandboxImage& image, ContextIds ids);
+    // Goes on with the contexts that the note tells of; those whose process has ended meanwhile get
+    // a new one. Instead of open().
+    void open(const SandboxNote& note);
 
     const std::string& id() const { return id_; }
     const SandboxSpec& spec() const { return spec_; }
@@ -113,7 +120,11 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     // Becomes what `image` was: running cells end as `restarted`. After an error it is as before.
     boost::asio::awaitable<Result<void>> restore(SandboxImage image, ContextIds ids,
                                                  StartFromState start);
-    void set_snapshot(std::string id) { spec_.snapshot_id = std::move(id); }
+    void set_snapshot(std::string id);
+
+    // The sandbox of requests that name none.
+    bool is_callers_default() const { return callers_default_ == CallersDefault::yes; }
+    void set_callers_default();
 
     // From now on: the sandbox ends `timeout` from now. extend_timeout never shortens.
     void set_timeout(std::chrono::seconds timeout);
@@ -133,6 +144,14 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     void add_contexts(const std::vector<ContextImage>& images, ContextIds ids);
     void accept_stream(vm::link::StreamPtr stream);
     SandboxImage image() const;  // without the machine's state
+    std::vector<ContextImage> context_images() const;
+    // sandbox_adopt.cc
+    SandboxNote note() const;
+    void note_down();
+    void note_down_soon();
+    boost::asio::awaitable<void> note_down_later();
+    boost::asio::awaitable<void> replace_lost(ContextPointer context, std::int64_t pid);
+    boost::asio::awaitable<void> stop_unknown(std::string guest_id);
     // One change of state at a time.
     class Change;
     boost::asio::awaitable<void> wait_for_turn();
@@ -157,6 +176,9 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     bool changing_ = false;
     bool watching_ = false;
     std::size_t leases_ = 0;
+    CallersDefault callers_default_ = CallersDefault::no;
+    std::uint64_t note_revision_ = 0;
+    bool note_pending_ = false;
     std::vector<ContextPointer> contexts_;
     kernel_proxy::GuestEventHandlers guest_handlers_;
     std::string default_context_id_;

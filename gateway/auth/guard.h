@@ -6,6 +6,7 @@
 // Immutable after construction.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,8 @@
 namespace cellblock::gateway::auth {
 
 struct GuardOptions {
-    std::string token;
+    // Absent: whoever reaches the port may do everything. Sites are checked all the same.
+    std::optional<std::string> token;
     std::vector<std::string> allowed_hosts;    // "example.org", "*.example.org", "*"
     std::vector<std::string> allowed_origins;  // "https://example.org", "*"
 

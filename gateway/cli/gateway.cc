@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -15,6 +16,8 @@
 #include "gateway/auth/guard.h"
 #include "gateway/auth/token.h"
 #include "gateway/cli/command.h"
+#include "gateway/config/kernel_gateway.h"
+#include "gateway/jupyter/seed.h"
 
 namespace cellblock::gateway::cli {
 
@@ -33,14 +36,28 @@ Gateway::~Gateway() = default;
 Result<void> Gateway::prepare() {
     CB_TRY(http::check_listen(loop_.get_executor(), config_.listen));
     CB_TRY(make_directories(config_.state_directory(), 0700));
-    CB_TRY_ASSIGN(token, auth::load_or_create_token(config_.token_path()));
-    token_ = std::move(token);
+    if (config_.token) {
+        token_ = *config_.token;
+        if (token_.empty()) log::warning("no_token", {{"listen", config_.listen}});
+    } else {
+        CB_TRY_ASSIGN(token, auth::load_or_create_token(config_.token_path()));
+        token_ = std::move(token);
+    }
+    CB_TRY(read_seed());
     artifacts::Quotas quotas;
     // A tenth above what tidying leaves, so that a busy minute is not refused.
     quotas.bytes_per_tenant_max = artifacts_max_bytes() / 10 * 11;
     CB_TRY_ASSIGN(store, artifacts::Store::open(config_.state_directory() / "artifacts", quotas));
     store_ = std::move(store);
     machines_ = std::make_unique<Machines>(loop_.get_executor(), config_, workers_);
+    return {};
+}
+
+Result<void> Gateway::read_seed() {
+    if (config_.seed_notebook.empty()) return {};
+    CB_TRY_ASSIGN(text, read_file(config_.seed_notebook, limits::http_json_body_max_bytes));
+    CB_TRY_ASSIGN(cells, jupyter::seed_cells(text));
+    seed_ = std::move(cells);
     return {};
 }
 
@@ -83,6 +100,14 @@ jupyter::Settings Gateway::jupyter_settings() const {
     settings.contents_folder = config_.contents_dir;
     if (config_.cull == "connected") settings.cull = jupyter::Cull::connected;
     if (config_.cull == "busy") settings.cull = jupyter::Cull::busy;
+    settings.default_kernel = config_.default_kernel;
+    settings.force_kernel = config_.force_kernel;
+    settings.environment_allowed = config_.kernel_environment;
+    for (const std::string& name : config_.kernel_environment_inherited) {
+        const char* value = std::getenv(name.c_str());
+        if (value != nullptr) settings.environment.emplace(name, value);
+    }
+    settings.seed = seed_;
     settings.connections_folder = config_.state_directory() / "connections";
     settings.relay_command = [this](const std::string& kernel_id,
                                     const std::filesystem::path& file) {
@@ -139,7 +164,7 @@ Result<void> Gateway::make_server() {
         options.tls = std::move(tls);
     }
     auth::GuardOptions guard;
-    guard.token = token_;
+    if (!token_.empty()) guard.token = token_;
     guard.allowed_hosts = config_.allowed_hosts;
     guard.allowed_origins = config_.allowed_origins;
     server_ = std::make_unique<http::Server>(
@@ -180,6 +205,11 @@ void Gateway::announce() {
     // For the person who started it; the log never has the token.
     std::fprintf(stdout, "Cellblock is ready at %s/?token=%s\n", url.c_str(), token_.c_str());
     std::fflush(stdout);
+    if (config_.compat == "kernel-gateway") {
+        // Programs that start a kernel gateway wait for these words and take the port from them.
+        std::fprintf(stderr, "Jupyter Kernel Gateway %s (Cellblock) is available at %s\n",
+                     std::string(config::kernel_gateway_version).c_str(), url.c_str());
+    }
     if (ready_fd_ >= 0) {
         const auto told = write_all(ready_fd_, "ready " + url + "\n");
         if (!told) log::warning("ready_fd_failed", {{"error", told.error().text()}});

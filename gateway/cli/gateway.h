@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
@@ -37,6 +38,7 @@ class Gateway {
   private:
     // What fails early: folders, token, certificate, port, artifact store.
     Result<void> prepare();
+    Result<void> read_seed();
     Result<void> make_server();
     jupyter::Settings jupyter_settings() const;
     SpawnOptions relay_command(const std::string& kernel_id,
@@ -54,7 +56,8 @@ class Gateway {
     const config::Config config_;
     int ready_fd_;
     int exit_code_ = 0;
-    std::string token_;
+    std::string token_;  // empty: none is needed
+    std::vector<std::string> seed_;
     metrics::Registry metrics_;  // before the loop, whose last coroutines may still count
     boost::asio::io_context loop_{1};
     WorkerPool workers_;

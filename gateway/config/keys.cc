@@ -1,4 +1,5 @@
 // The table of keys: the only place that knows their names and what they mean.
+#include <algorithm>
 #include <array>
 
 #include "gateway/config/config.h"
@@ -89,6 +90,19 @@ const std::array table = {
     Key{"contents_dir", &Config::contents_dir,
         "Folder of this machine that /api/contents serves to Jupyter clients, to read and to "
         "write. Empty: none."},
+    Key{"seed_notebook", &Config::seed_notebook,
+        "Notebook of this machine whose code cells every kernel that Jupyter makes runs before "
+        "anybody uses it. Empty: none."},
+    Key{"default_kernel", &Config::default_kernel,
+        "Kernelspec that Jupyter clients get who ask for none."},
+    Key{"force_kernel", &Config::force_kernel,
+        "Kernelspec that Jupyter clients get, whichever they ask for. Empty: the one they ask "
+        "for."},
+    Key{"kernel_environment", &Config::kernel_environment,
+        "Variables that a Jupyter client may set for its kernel, besides those that begin with "
+        "KERNEL_."},
+    Key{"kernel_environment_inherited", &Config::kernel_environment_inherited,
+        "Variables of the gateway's own environment that kernels made by Jupyter clients get."},
     Key{"artifacts_max_mib", &Config::artifacts_max_mib,
         "Disk space for artifacts in MiB; past it the oldest go first.", 16, 100'000'000},
 };
@@ -97,6 +111,11 @@ const std::array table = {
 
 std::span<const Key> keys() {
     return table;
+}
+
+const Key* find_key(std::string_view name) {
+    return &*std::find_if(table.begin(), table.end(),
+                          [name](const Key& key) { return key.name == name; });
 }
 
 }  // namespace cellblock::gateway::config

@@ -1,5 +1,7 @@
 #include "gateway/jupyter/kernels.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "gateway/api/context_json.h"
 #include "gateway/jupyter/kernelspecs.h"
@@ -32,7 +34,7 @@ awaitable<Result<void>> remove_kernel(SandboxManager& sandboxes, PlacedKernel ke
     co_return co_await kernel.sandbox->delete_context(kernel.context->id());
 }
 
-Result<NewKernel> new_kernel_from(const Json& body) {
+Result<NewKernel> new_kernel_from(const Json& body, const std::vector<std::string>& allowed) {
     if (!body.is_object()) {
         return fail(ErrorCode::invalid_argument, "the body must be a JSON object");
     }
@@ -41,10 +43,10 @@ Result<NewKernel> new_kernel_from(const Json& body) {
     CB_TRY_ASSIGN(environment, api::environment_from(body, "env"));
     wanted.name = name.value_or("");
     for (auto& [key, value] : environment) {
-        // The client's own environment, of which the rest is about its machine.
-        if (key.starts_with("KERNEL_")) wanted.environment.emplace(key, std::move(value));
+        const bool passes = key.starts_with("KERNEL_") ||
+                            std::find(allowed.begin(), allowed.end(), key) != allowed.end();
+        if (passes) wanted.environment.emplace(key, std::move(value));
     }
-    wanted.environment["KERNEL_GATEWAY"] = "1";
     return wanted;
 }
 

@@ -38,7 +38,9 @@ struct NewKernel {
 
     NewKernel() = default;
 };
-Result<NewKernel> new_kernel_from(const Json& body);
+// Of the client's variables only KERNEL_* and those named in `allowed` count: the rest is about its
+// machine.
+Result<NewKernel> new_kernel_from(const Json& body, const std::vector<std::string>& allowed);
 // A new sandbox with one kernel.
 boost::asio::awaitable<Result<PlacedKernel>> create_kernel(SandboxManager& sandboxes,
                                                            SandboxSpec defaults, NewKernel wanted);

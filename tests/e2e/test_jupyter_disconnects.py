@@ -1,0 +1,120 @@
+"""Clients that vanish: at any moment, without a goodbye, in the middle of an upgrade, or by sleep."""
+
+import os
+import random
+import socket as sockets
+import struct
+import time
+from pathlib import Path
+
+import pytest
+from support.kernels import (
+    TIMEOUT_S,
+    KernelSocket,
+    execute_request,
+    is_reply_to,
+    new_kernel,
+    text_of,
+)
+
+DISCONNECTS = 200
+NUMBERS = 3000
+UPGRADES = 3000
+
+
+@pytest.fixture(scope="module")
+def kernel(gateway):
+    with new_kernel(gateway) as kernel:
+        yield kernel
+
+
+def vanish(socket: KernelSocket, how: str) -> None:
+    raw = socket.socket.sock
+    if how == "goodbye":
+        return socket.close()
+    if how == "reset":
+        raw.setsockopt(sockets.SOL_SOCKET, sockets.SO_LINGER, struct.pack("ii", 1, 0))
+    raw.close()
+
+
+def test_a_session_that_vanishes_200_times_in_a_cell_hears_each_number_once_in_order(
+    gateway, kernel
+):
+    seed = random.randrange(1 << 32)
+    chance = random.Random(seed)
+    code = (
+        f"import time\nfor i in range({NUMBERS}):\n    print(i, flush=True)\n    time.sleep(0.01)"
+    )
+    cell, heard, vanished = None, [], 0
+    while True:
+        socket = KernelSocket(gateway, kernel, "returning", v1=chance.random() < 0.5)
+        if cell is None:
+            cell = socket.send(execute_request(code))
+        count = chance.randrange(12) if vanished < DISCONNECTS else None
+        while count is None or count > 0:
+            heard.append(socket.receive())
+            if is_reply_to(heard[-1], cell):
+                break
+            count = count and count - 1
+        if heard and is_reply_to(heard[-1], cell):
+            socket.close()
+            break
+        vanish(socket, chance.choice(["goodbye", "silence", "reset"]))
+        vanished += 1
+    assert vanished == DISCONNECTS, f"the cell was over too early ({seed=})"
+    text = text_of([m for m in heard if m["parent_header"].get("msg_id") == cell])
+    assert text == "".join(f"{i}\n" for i in range(NUMBERS)), f"{seed=}"
+
+
+def open_files(pid: int) -> int:
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def wait_for_open_files(pid: int, at_most: int) -> None:
+    deadline = time.monotonic() + TIMEOUT_S
+    while (count := open_files(pid)) > at_most:
+        assert time.monotonic() < deadline, f"{count} descriptors are open, not {at_most}"
+        os.sched_yield()
+
+
+def test_thousands_of_aborted_upgrades_leave_nothing_open(gateway, kernel):
+    host, port = gateway.url.removeprefix("http://").split(":")
+    head = (
+        f"GET /api/kernels/{kernel}/channels?token={gateway.token}&session_id=s HTTP/1.1\r\n"
+        "Host: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    ).encode()
+    pid = gateway.process.pid
+    with KernelSocket(gateway, kernel) as socket:
+        socket.run("1")
+        before = open_files(pid)
+        for cut in range(UPGRADES):
+            with sockets.create_connection((host, int(port))) as raw:
+                if cut % 3 == 0:
+                    raw.setsockopt(sockets.SOL_SOCKET, sockets.SO_LINGER, struct.pack("ii", 1, 0))
+                raw.sendall(head[: len(head) - (cut % 50)])
+        wait_for_open_files(pid, before + 1)  # the test's own keep-alive connection may come back
+        assert text_of(socket.run("print('alive')")) == "alive\n"
+    deadline = time.monotonic() + TIMEOUT_S
+    while gateway.request("GET", f"/api/kernels/{kernel}").json()["connections"] != 0:
+        assert time.monotonic() < deadline
+
+
+def test_a_client_that_reads_nothing_is_ended_and_the_others_get_everything(gateway, kernel):
+    """Forty megabytes: more than the journal and all sockets' buffers hold."""
+    code = "for i in range(40):\n    print(str(i % 10) * 1_000_000)"
+    with (
+        KernelSocket(gateway, kernel, "reader") as reader,
+        KernelSocket(gateway, kernel, "sleeper") as sleeper,
+    ):
+        cell = reader.send(execute_request(code))
+        heard = reader.until(lambda m: is_reply_to(m, cell))
+        text = text_of([m for m in heard if m["parent_header"].get("msg_id") == cell])
+        assert text == "".join(f"{str(i % 10) * 1_000_000}\n" for i in range(40))
+        with pytest.raises(ConnectionError) as ended:
+            sleeper.until(lambda _: False)
+        code, reason = ended.value.args
+        assert code == 1008 and "too far behind" in reason
+    status = Path(f"/proc/{gateway.process.pid}/status").read_text()
+    resident_kib = int(status.split("VmRSS:")[1].split()[0])
+    assert resident_kib < 300 * 1024, "the journal bounds what is kept"

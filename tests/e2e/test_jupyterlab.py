@@ -1,0 +1,101 @@
+"""JupyterLab in a browser: a person's notebook on a kernel in a microVM."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import expect, sync_playwright
+from support.jupyter_server import JupyterServer
+
+TIMEOUT_MS = 120_000
+CELLS = [
+    "import matplotlib.pyplot as plt\nplt.plot([1, 3, 2])\nplt.title('from a microVM')\nplt.show()",
+    "import ipywidgets, os\n"
+    "slider = ipywidgets.IntSlider(value=10, max=20, description='n')\n"
+    "seen = ipywidgets.Label('not moved')\n"
+    "slider.observe(lambda change: setattr(seen, 'value', f'the kernel has {change.new}'), 'value')\n"
+    "display(slider, seen)",
+    "import time\nprint('asleep')\ntime.sleep(600)",
+    "print('slider' in globals(), os.getuid())",
+    "print('slider' in globals())",
+]
+
+
+@pytest.fixture
+def page():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        page = browser.new_page(viewport={"width": 1280, "height": 1600})
+        page.set_default_timeout(TIMEOUT_MS)
+        expect.set_options(timeout=TIMEOUT_MS)
+        yield page
+        browser.close()
+
+
+@pytest.fixture
+def lab(gateway, tmp_path):
+    document = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS])
+    document.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3 (microVM)",
+        "language": "python",
+    }
+    nbformat.write(document, tmp_path / "n.ipynb")
+    server = JupyterServer(gateway, tmp_path, application="jupyterlab")
+    yield server
+    server.stop()
+
+
+def keep(page, name: str) -> None:
+    """A picture for people, where CELLBLOCK_SCREENSHOTS says."""
+    folder = os.environ.get("CELLBLOCK_SCREENSHOTS")
+    if folder:
+        page.screenshot(path=str(Path(folder) / f"{name}.png"))
+
+
+def test_a_notebook_with_a_figure_and_a_slider_is_run_interrupted_and_restarted(page, lab):
+    page.goto(f"{lab.url}/lab/tree/n.ipynb?token={lab.token}&reset")
+    cells = page.locator(".jp-CodeCell")
+    expect(cells).to_have_count(len(CELLS))
+    expect(page.locator(".jp-Toolbar-kernelName")).to_have_text("Python 3 (microVM)")
+    status = page.locator(".jp-NotebookPanel-toolbar .jp-Notebook-ExecutionIndicator")
+    expect(status).to_have_attribute("data-status", "idle")
+
+    def run(index: int):
+        cells.nth(index).locator(".cm-content").click()
+        page.keyboard.press("Control+Enter")
+        return cells.nth(index).locator(".jp-OutputArea").first
+
+    figure = run(0).locator("img")
+    expect(figure).to_be_visible()
+    assert figure.evaluate("image => image.naturalWidth") > 100
+
+    shown = run(1)
+    slider = shown.locator(".noUi-handle")
+    expect(slider).to_be_visible()
+    expect(shown).to_contain_text("not moved")
+    slider.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    expect(shown).to_contain_text("the kernel has 13")
+    keep(page, "jupyterlab")
+
+    sleeping = run(2)
+    expect(sleeping).to_contain_text("asleep")
+    page.get_by_role("button", name=re.compile("Interrupt the kernel")).click()
+    expect(sleeping).to_contain_text("KeyboardInterrupt")
+    expect(run(3)).to_contain_text("True 1000")
+
+    page.get_by_role(
+        "button", name=re.compile("Restart the kernel$|Restart the kernel [^a]")
+    ).click()
+    page.locator(".jp-Dialog").get_by_role("button", name=re.compile("Restart")).click()
+    expect(page.locator(".jp-Dialog")).to_have_count(0)
+    expect(status).to_have_attribute("data-status", "idle")
+    expect(run(4)).to_contain_text("False")
+    keep(page, "jupyterlab-restarted")

@@ -41,7 +41,9 @@ awaitable<Result<void>> run_cell(kernel_proxy::Kernel& kernel, const std::string
 
 awaitable<Result<void>> seed_kernel(kernel_proxy::Kernel& kernel,
                                     const std::vector<std::string>& cells) {
-    for (const std::string& code : cells) CB_CO_TRY(co_await run_cell(kernel, code));
+    for (const std::string& code : cells) {
+        CB_CO_TRY(co_await run_cell(kernel, code));
+    }
     co_return Result<void>();
 }
 

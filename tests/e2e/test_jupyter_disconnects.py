@@ -18,7 +18,7 @@ from support.kernels import (
 )
 
 DISCONNECTS = 200
-NUMBERS = 3000
+NUMBERS = 1500
 UPGRADES = 3000
 
 
@@ -50,7 +50,7 @@ def test_a_session_that_vanishes_200_times_in_a_cell_hears_each_number_once_in_o
         socket = KernelSocket(gateway, kernel, "returning", v1=chance.random() < 0.5)
         if cell is None:
             cell = socket.send(execute_request(code))
-        count = chance.randrange(12) if vanished < DISCONNECTS else None
+        count = chance.randrange(8) if vanished < DISCONNECTS else None
         while count is None or count > 0:
             heard.append(socket.receive())
             if is_reply_to(heard[-1], cell):

@@ -91,7 +91,10 @@ class Gateway:
         except BaseException:
             self.stop()
             raise
-        self.token = (self.state / "token").read_text().strip()
+        if env and "KG_AUTH_TOKEN" in env:
+            self.token = env["KG_AUTH_TOKEN"]
+        else:
+            self.token = (self.state / "token").read_text().strip()
         self.session = requests.Session()
         self.session.headers["Authorization"] = f"Bearer {self.token}"
 

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def as_kernelgateway(folder: Path):
     (folder / "bin").mkdir()
     (folder / "bin" / "jupyter-kernelgateway").symlink_to(BINARY)
     changes = {
-        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "PATH": f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "CELLBLOCK_STATE_DIR": str(folder / "state"),
         "CELLBLOCK_POOL_SIZE": "0",
     }

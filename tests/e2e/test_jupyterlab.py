@@ -15,12 +15,21 @@ CELLS = [
     "import ipywidgets, os\n"
     "slider = ipywidgets.IntSlider(value=10, max=20, description='n')\n"
     "seen = ipywidgets.Label('not moved')\n"
-    "slider.observe(lambda change: setattr(seen, 'value', f'the kernel has {change.new}'), 'value')\n"
+    "def moved(change):\n"
+    "    seen.value = f'the kernel has {change.new}'\n"
+    "slider.observe(moved, 'value')\n"
     "display(slider, seen)",
     "import time\nprint('asleep')\ntime.sleep(600)",
     "print('slider' in globals(), os.getuid())",
     "print('slider' in globals())",
 ]
+
+
+def keep(page, name: str) -> None:
+    """A picture for people, where CELLBLOCK_SCREENSHOTS says."""
+    folder = os.environ.get("CELLBLOCK_SCREENSHOTS")
+    if folder:
+        page.screenshot(path=str(Path(folder) / f"{name}.png"))
 
 
 @pytest.fixture
@@ -33,6 +42,7 @@ def page():
         page.set_default_timeout(TIMEOUT_MS)
         expect.set_options(timeout=TIMEOUT_MS)
         yield page
+        keep(page, "jupyterlab-at-the-end")
         browser.close()
 
 
@@ -48,13 +58,6 @@ def lab(gateway, tmp_path):
     server = JupyterServer(gateway, tmp_path, application="jupyterlab")
     yield server
     server.stop()
-
-
-def keep(page, name: str) -> None:
-    """A picture for people, where CELLBLOCK_SCREENSHOTS says."""
-    folder = os.environ.get("CELLBLOCK_SCREENSHOTS")
-    if folder:
-        page.screenshot(path=str(Path(folder) / f"{name}.png"))
 
 
 def test_a_notebook_with_a_figure_and_a_slider_is_run_interrupted_and_restarted(page, lab):

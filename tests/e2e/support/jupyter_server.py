@@ -1,4 +1,4 @@
-"""A jupyter_server, or a JupyterLab, whose kernels are the gateway's (`--gateway-url`), or its own."""
+"""A jupyter_server, or a JupyterLab, with the gateway's kernels (`--gateway-url`) or its own."""
 
 import os
 import re

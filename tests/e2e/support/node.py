@@ -18,7 +18,7 @@ def packages() -> Path:
     return found
 
 
-def run_node(script: str, *arguments: str, timeout_s: float = 600) -> list[str]:
+def run_node(script: str, *arguments: str, timeout_s: float = 1200) -> list[str]:
     """The lines that the program printed; it must end well."""
     done = subprocess.run(
         ["node", str(FOLDER / script), *arguments],

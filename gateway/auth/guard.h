@@ -6,7 +6,6 @@
 // Immutable after construction.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +14,15 @@
 
 namespace cellblock::gateway::auth {
 
+// Sites are checked for everybody.
+enum class Admission {
+    with_token,
+    everybody,  // whoever reaches the port may do everything
+};
+
 struct GuardOptions {
-    // Absent: whoever reaches the port may do everything. Sites are checked all the same.
-    std::optional<std::string> token;
+    Admission admission = Admission::with_token;
+    std::string token;
     std::vector<std::string> allowed_hosts;    // "example.org", "*.example.org", "*"
     std::vector<std::string> allowed_origins;  // "https://example.org", "*"
 

@@ -164,7 +164,8 @@ Result<void> Gateway::make_server() {
         options.tls = std::move(tls);
     }
     auth::GuardOptions guard;
-    if (!token_.empty()) guard.token = token_;
+    guard.token = token_;
+    if (token_.empty()) guard.admission = auth::Admission::everybody;
     guard.allowed_hosts = config_.allowed_hosts;
     guard.allowed_origins = config_.allowed_origins;
     server_ = std::make_unique<http::Server>(

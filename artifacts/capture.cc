@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "artifacts/changed_files.h"
 #include "artifacts/chart_part.h"
 #include "artifacts/image_info.h"
 #include "artifacts/text.h"
@@ -58,6 +59,7 @@ class Capture {
         finish_table();
         finish_html();
         finish_alt();
+        if (data_.size() == 1 && data_.contains(files_mime)) out_.result_fields = nullptr;
         return std::move(out_);
     }
 
@@ -82,6 +84,8 @@ class Capture {
             take_table(value);
         } else if (mime == chart_mime) {
             take_chart(value);
+        } else if (mime == files_mime) {
+            take_files(value);
         } else if (mime.starts_with(our_prefix)) {
             warn("unknown MIME type " + one_line(mime, 100));
         } else {
@@ -216,6 +220,44 @@ class Capture {
         out_.chart_description = std::move(chart->description);
         alt_ = std::move(chart->alt);
         fields()["chart"] = std::move(chart->e2b);
+    }
+
+    // Kept in the order of their names, as far as the room goes; the others stay in the sandbox.
+    void take_files(const Json& value) {
+        auto changed = parse_changed_files(value);
+        if (!changed) {
+            warn(changed.error().cause);
+            return;
+        }
+        std::uint64_t room = limits::changed_files_max_bytes;
+        for (ChangedFile& file : changed->files) {
+            if (file.size_bytes > room) {
+                out_.notices.push_back("the file " + one_line(file.path, 200) + " (" +
+                                       readable_size(file.size_bytes) +
+                                       ") was not kept as an artifact; fetch it from the sandbox");
+                continue;
+            }
+            room -= file.size_bytes;
+            add_file(std::move(file));
+        }
+        if (changed->more > 0) {
+            out_.notices.push_back(std::to_string(changed->more) +
+                                   " more files were made or changed in the working directory");
+        }
+    }
+
+    void add_file(ChangedFile file) {
+        PendingArtifact artifact;
+        artifact.kind = ArtifactKind::file;
+        artifact.mime = std::move(file.mime);
+        artifact.field = "file";
+        artifact.name = safe_name(file.path.substr(file.path.rfind('/') + 1), "file");
+        artifact.preview["path"] = one_line(file.path, limits::file_path_max_bytes);
+        artifact.preview["change"] = file.size_before_bytes ? "changed" : "new";
+        if (file.size_before_bytes) artifact.preview["size_before"] = *file.size_before_bytes;
+        artifact.guest_path = std::move(file.path);
+        artifact.guest_copy = GuestCopy::stays;
+        out_.artifacts.push_back(std::move(artifact));
     }
 
     // Everything else goes to `extra` as it came; pictures of other formats are kept besides.

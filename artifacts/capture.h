@@ -21,8 +21,11 @@ namespace cellblock::artifacts {
 
 inline constexpr std::string_view chart_mime = "application/vnd.cellblock.chart+json";
 
+// What becomes of a guest's file whose content is kept: capture's own go, the user's stay.
+enum class GuestCopy { goes, stays };
+
 // Content to be put into the store. Either `bytes`, or (when `guest_path` is not empty) a file that
-// the caller streams out of the guest and then removes there.
+// the caller streams out of the guest.
 struct PendingArtifact {
     ArtifactKind kind = ArtifactKind::file;
     std::string mime;
@@ -30,6 +33,7 @@ struct PendingArtifact {
     std::string field;  // the result field that shows the same: "png", "html", "chart", "table"
     Bytes bytes;
     std::string guest_path;
+    GuestCopy guest_copy = GuestCopy::goes;
     // What a client shows before it fetches: {"width","height"} of a picture, schema and rows of a
     // table, title of a chart. Small; also belongs into the artifact's metadata.
     Json preview = Json::object();
@@ -39,12 +43,14 @@ struct PendingArtifact {
 
 struct Captured {
     // text, html, markdown, svg, png, jpeg, pdf, latex, json, javascript, data, chart where
-    // present; `extra` always. The caller adds is_main_result.
+    // present; `extra` always. The caller adds is_main_result. Null: nothing was shown (a list of
+    // changed files is no result).
     Json result_fields = Json::object();
     std::vector<PendingArtifact> artifacts;
     std::optional<Table> table;
     std::string chart_description;  // one paragraph for a reader who cannot see it; may be empty
     std::vector<std::string> warnings;  // what was dropped, and why: for the log
+    std::vector<std::string> notices;   // what is not kept, and where it is: for the caller
 
     Captured() = default;
 };

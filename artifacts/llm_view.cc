@@ -143,6 +143,7 @@ std::string body_part(const Captured& captured, std::size_t max_bytes) {
 std::string result_part(const LlmResult& result, const std::string& url_prefix,
                         std::size_t max_bytes) {
     std::string part = result.is_main_result ? "## Result\n\n" : "## Display\n\n";
+    if (result.captured->result_fields.is_null()) part = "## Files\n\n";
     const std::string references = references_part(result, url_prefix);
     if (part.size() + references.size() + 2 > max_bytes) {
         return std::string(cut_utf8(part + references, max_bytes > 0 ? max_bytes - 1 : 0)) + "\n";
@@ -184,11 +185,18 @@ std::string text_part(std::string_view title, const LlmText& text, std::size_t m
                with_thousands(std::max<std::uint64_t>(text.total_bytes, text.text.size())) +
                " bytes, left out\n\n";
     }
-    const std::string settled = settled_text(text.text);
-    // What settling took away was not left out: only what is not at hand counts as missing.
+    return part + fenced(text.text, "", max_bytes - part.size() - 1, text.total_bytes) + "\n";
+}
+
+// As a terminal shows it in the end. What settling takes away (progress bars' trails) is not left
+// out: only what is not at hand counts as missing, and only what is shown has a share.
+LlmText settled(const LlmText& text) {
+    LlmText shown = text;
     const std::uint64_t beyond =
         text.total_bytes > text.text.size() ? text.total_bytes - text.text.size() : 0;
-    return part + fenced(settled, "", max_bytes - part.size() - 1, settled.size() + beyond) + "\n";
+    shown.text = settled_text(text.text);
+    shown.total_bytes = shown.text.size() + beyond;
+    return shown;
 }
 
 std::size_t wanted_bytes(const LlmText& text) {
@@ -199,6 +207,8 @@ std::size_t wanted_bytes(const LlmText& text) {
 
 std::string llm_view(const LlmInput& input, std::size_t max_bytes) {
     max_bytes = std::clamp(max_bytes, limits::llm_view_min_bytes, limits::llm_view_max_bytes);
+    const LlmText standard_output = settled(input.standard_output);
+    const LlmText standard_error = settled(input.standard_error);
     std::string files;
     for (const Artifact& artifact : input.files) {
         if (files.size() > max_bytes / 8) break;
@@ -209,17 +219,17 @@ std::string llm_view(const LlmInput& input, std::size_t max_bytes) {
     if (input.error) document += error_part(*input.error, max_bytes * 2 / 5);
     std::size_t left = max_bytes - std::min(max_bytes, document.size() + files.size());
     // Printed text keeps a share against large results, and gets what they leave.
-    const std::size_t errors_share = std::min(wanted_bytes(input.standard_error), left / 8);
-    const std::size_t output_share = std::min(wanted_bytes(input.standard_output), left / 4);
+    const std::size_t errors_share = std::min(wanted_bytes(standard_error), left / 8);
+    const std::size_t output_share = std::min(wanted_bytes(standard_output), left / 4);
     if (!input.results.empty()) {
         document += results_part(input, left - errors_share - output_share);
     }
     document += files;
     left = max_bytes - std::min(max_bytes, document.size());
     const std::size_t for_output = left > errors_share ? left - errors_share : 0;
-    document += text_part("Output", input.standard_output, for_output);
+    document += text_part("Output", standard_output, for_output);
     left = max_bytes - std::min(max_bytes, document.size());
-    document += text_part("Warnings and errors (stderr)", input.standard_error, left);
+    document += text_part("Warnings and errors (stderr)", standard_error, left);
     if (document.empty()) document = "The cell ended without output.\n";
     while (document.ends_with("\n\n")) document.pop_back();
     if (document.size() > max_bytes) document = std::string(cut_utf8(document, max_bytes));

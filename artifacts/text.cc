@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <vector>
 
 namespace cellblock::artifacts {
 
@@ -57,38 +59,81 @@ std::size_t escape_size(std::string_view text, std::size_t at) {
     return 2;
 }
 
-std::string without_escapes(std::string_view text) {
-    std::string plain;
-    plain.reserve(text.size());
-    for (std::size_t at = 0; at < text.size();) {
-        if (text[at] == '\x1b') {
-            at += escape_size(text, at);
-        } else {
-            plain += text[at++];
+// "\x1b[3A", "\x1b[A", "\x1b[2B": how many lines the cursor moves down (up: below zero).
+std::ptrdiff_t lines_down(std::string_view escape) {
+    if (escape.size() < 3 || escape[1] != '[') return 0;
+    const char final_byte = escape.back();
+    if (final_byte != 'A' && final_byte != 'B') return 0;
+    std::ptrdiff_t count = 0;
+    for (const char c : escape.substr(2, escape.size() - 3)) {
+        if (c < '0' || c > '9' || count > 1000) return 0;
+        count = count * 10 + (c - '0');
+    }
+    count = std::max<std::ptrdiff_t>(count, 1);
+    return final_byte == 'A' ? -count : count;
+}
+
+// The lines that a terminal would show: \r begins a line anew, and several progress bars move the
+// cursor between their lines.
+class Screen {
+  public:
+    void write(std::string_view text) {
+        std::size_t at = 0;
+        while (at < text.size()) {
+            const std::size_t end = std::min(text.find_first_of("\n\r\x1b", at), text.size());
+            if (end > at) put(text.substr(at, end - at));
+            if (end == text.size()) return;
+            at = end + 1;
+            if (text[end] == '\n') {
+                down(1);
+            } else if (text[end] == '\r') {
+                begun_anew_ = true;
+            } else {
+                const std::size_t size = escape_size(text, end);
+                down(lines_down(text.substr(end, size)));
+                at = end + size;
+            }
         }
     }
-    return plain;
-}
+
+    std::string text() const {
+        std::string all;
+        for (std::size_t i = 0; i < lines_.size(); ++i) {
+            if (i > 0) all += '\n';
+            all += lines_[i];
+        }
+        return all;
+    }
+
+  private:
+    void put(std::string_view part) {
+        if (begun_anew_) lines_[row_].clear();
+        begun_anew_ = false;
+        lines_[row_] += part;
+    }
+    // A line that was moved back to is written over, as bars are.
+    void down(std::ptrdiff_t count) {
+        // Only line feeds make lines: a cursor may not be sent a million of them down.
+        const std::size_t last = count == 1 ? lines_.size() : lines_.size() - 1;
+        const auto wanted = static_cast<std::ptrdiff_t>(row_) + count;
+        const auto row = static_cast<std::size_t>(std::max<std::ptrdiff_t>(wanted, 0));
+        if (std::min(row, last) == row_) return;
+        row_ = std::min(row, last);
+        begun_anew_ = row_ < lines_.size();
+        if (row_ == lines_.size()) lines_.emplace_back();
+    }
+
+    std::vector<std::string> lines_ = {""};
+    std::size_t row_ = 0;
+    bool begun_anew_ = false;
+};
 
 }  // namespace
 
 std::string settled_text(std::string_view text) {
-    const std::string plain = without_escapes(text);
-    std::string settled;
-    settled.reserve(plain.size());
-    for (std::size_t at = 0; at < plain.size();) {
-        std::size_t end = plain.find('\n', at);
-        const bool ended = end != std::string::npos;
-        if (!ended) end = plain.size();
-        std::string_view line = std::string_view(plain).substr(at, end - at);
-        while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-        const std::size_t over = line.rfind('\r');
-        if (over != std::string_view::npos) line.remove_prefix(over + 1);
-        settled += line;
-        if (ended) settled += '\n';
-        at = end + 1;
-    }
-    return clean_lines(settled);
+    Screen screen;
+    screen.write(text);
+    return clean_lines(screen.text());
 }
 
 std::string head_and_tail(std::string_view text, std::size_t max_bytes, std::uint64_t total_bytes) {

@@ -18,7 +18,7 @@ std::string one_line(std::string_view text, std::size_t max_bytes);
 std::string clean_lines(std::string_view text);
 
 // What a terminal would show in the end: escape sequences go, and of a line that was written over
-// with \r (progress bars) its last state stays.
+// (progress bars: \r, and the cursor moved up between several of them) its last state stays.
 std::string settled_text(std::string_view text);
 
 // The beginning and the end of a text within `max_bytes`, cut at line ends where these are near,

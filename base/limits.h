@@ -95,8 +95,9 @@ inline constexpr std::size_t execution_queue_max_bytes = 4 * MiB;
 inline constexpr std::size_t kernel_header_max_bytes = 64 * KiB;
 // Source code of one execution.
 inline constexpr std::size_t execution_code_max_bytes = 8 * MiB;
-// The ladder that ends a cell: interrupt, wait; restart the kernel, wait; kill the VM.
-inline constexpr seconds execution_interrupt_grace{5};
+// The ladder that ends a cell: interrupt, wait, twice; restart the kernel, wait; kill the VM.
+inline constexpr int execution_interrupts_max = 2;
+inline constexpr milliseconds execution_interrupt_grace{2500};
 inline constexpr seconds execution_restart_grace{30};
 // The reply and `idle` come together; when one is lost, the execution ends all the same after this.
 inline constexpr seconds execution_tail_grace{10};
@@ -166,6 +167,10 @@ inline constexpr std::size_t artifacts_per_tenant_max = 100'000;
 inline constexpr std::size_t artifact_bytes_per_tenant_max = 20 * GiB;
 // Free disk that the store never takes: SQLite and the run folders must still be able to write.
 inline constexpr std::size_t artifact_disk_reserve_bytes = 256 * MiB;
+// Files that a cell made or changed in its working directory, all together: a report, its pictures
+// and its spreadsheet. Larger ones are fetched from the sandbox by who wants them.
+inline constexpr std::size_t changed_files_max = 50;
+inline constexpr std::size_t changed_files_max_bytes = 64 * MiB;
 // The free text beside an artifact (preview, statistics).
 inline constexpr std::size_t artifact_metadata_max_bytes = 256 * KiB;
 inline constexpr std::size_t artifact_name_max_bytes = 120;

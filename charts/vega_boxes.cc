@@ -13,7 +13,7 @@ void VegaPanel::boxes(const Layer& layer) {
     for (double& width : half) width /= 2;
     rule(layer, along, position, data.numbers("min"), data.numbers("max"));
     const bool banded = along.along.nominal() && !offsets_.empty();
-    Unit box, middle, outliers;
+    Unit box, middle, means, outliers;
     for (std::size_t i = 0; i < position.size(); ++i) {
         const double q1 = data.numbers("q1")[i], q3 = data.numbers("q3")[i],
                      median = data.numbers("median")[i];
@@ -31,6 +31,11 @@ void VegaPanel::boxes(const Layer& layer) {
             rectangle(layer, along, middle, position[i] - half[i], position[i] + half[i], median,
                       median, {});
         }
+        if (i < data.numbers("mean").size()) {
+            Json row{{"v", along.across.value(data.numbers("mean")[i])}};
+            place(means, row, layer, along, position[i], i < category.size() ? category[i] : -1);
+            if (!row["at"].is_null() && !row["v"].is_null()) means.rows.push_back(std::move(row));
+        }
         if (data.lists("outliers").empty()) continue;
         for (const double value : data.lists("outliers")[i]) {
             Json row{{"v", along.across.value(value)}};
@@ -41,6 +46,7 @@ void VegaPanel::boxes(const Layer& layer) {
     }
     box.mark = {{"type", banded ? "bar" : "rect"}, {"stroke", "#333333"}};
     outliers.mark = {{"type", "point"}, {"size", 20}, {"color", "#333333"}};
+    means.mark = {{"type", "point"}, {"size", 30}, {"filled", true}, {"color", "#333333"}};
     if (banded) {
         box.mark["orient"] = layer.orient == Orient::vertical ? "vertical" : "horizontal";
         box.encoding[along.along_name] = along.along.channel("at");
@@ -60,13 +66,16 @@ void VegaPanel::boxes(const Layer& layer) {
         put_rect_channels(middle, along);
         middle.mark = {{"type", "rect"}, {"stroke", "black"}, {"strokeWidth", 2}};
     }
-    outliers.encoding[along.along_name] = along.along.channel("at");
-    outliers.encoding[along.across_name] = along.across.channel("v");
+    for (Unit* points : {&means, &outliers}) {
+        points->encoding[along.along_name] = along.along.channel("at");
+        points->encoding[along.across_name] = along.across.channel("v");
+    }
     box.encoding["color"] = series_color(layer);
     // A box of lines alone has the colour of its lines: the median must stay visible on it.
     if (layer.color.starts_with("#000000")) box.encoding["color"] = {{"value", "#d0d7de"}};
     add(&layer, std::move(box));
     add(&layer, std::move(middle));
+    add(&layer, std::move(means));
     add(&layer, std::move(outliers));
 }
 

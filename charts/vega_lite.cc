@@ -25,6 +25,11 @@ Size panel_size(const Figure& figure) {
     return {std::max(160.0, width / columns), std::max(140.0, height / rows)};
 }
 
+// For whoever shows the chart, and has a picture of it too.
+void not_drawn(Json& spec, std::size_t panels) {
+    if (panels > 0) spec["usermeta"] = {{"panels_not_drawn", panels}};
+}
+
 }  // namespace
 
 Json to_vega_lite(const Figure& figure) {
@@ -33,7 +38,9 @@ Json to_vega_lite(const Figure& figure) {
               {"config", {{"view", {{"continuousWidth", 300}}}}}};
     const Size size = panel_size(figure);
     if (figure.panels.size() == 1) {
-        Json panel = VegaPanel(figure.panels.front(), size.width, size.height).spec();
+        VegaPanel only(figure.panels.front(), size.width, size.height);
+        Json panel = only.spec();
+        not_drawn(spec, only.not_drawn() ? 1 : 0);
         if (!panel.contains("title") && figure.title) panel["title"] = *figure.title;
         spec.update(panel);
         return spec;
@@ -42,12 +49,15 @@ Json to_vega_lite(const Figure& figure) {
     // Rows of the figure's grid; a panel without a cell, like an inset, follows in a row of its
     // own.
     std::map<std::uint32_t, Json> rows;
+    std::size_t undrawn = 0;
     for (const Panel& panel : figure.panels) {
         const std::uint32_t row = panel.cell ? panel.cell->row : 10'000;
         const double span = panel.cell ? panel.cell->column_span : 1;
-        rows.try_emplace(row, Json::array())
-            .first->second.push_back(VegaPanel(panel, size.width * span, size.height).spec());
+        VegaPanel drawn(panel, size.width * span, size.height);
+        rows.try_emplace(row, Json::array()).first->second.push_back(drawn.spec());
+        undrawn += drawn.not_drawn() ? 1 : 0;
     }
+    not_drawn(spec, undrawn);
     Json lines = Json::array();
     for (auto& [row, panels] : rows) lines.push_back({{"hconcat", std::move(panels)}});
     spec["vconcat"] = std::move(lines);

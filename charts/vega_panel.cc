@@ -268,8 +268,9 @@ void VegaPanel::category_labels() {
     label(y_, "y", "x");
 }
 
-void VegaPanel::not_drawn() {
+void VegaPanel::say_not_drawn() {
     if (!drawn_.empty()) return;
+    drawn_nothing_ = true;
     Unit unit;
     unit.rows.push_back({{"text", "This chart has no Vega-Lite form; see its picture and data."}});
     unit.mark = {{"type", "text"}, {"color", "#666666"}};
@@ -284,7 +285,7 @@ Json VegaPanel::spec() {
         notes();
         if (!drawn_.empty()) category_labels();
     }
-    not_drawn();
+    say_not_drawn();
     Json spec{{"width", width_},
               {"height", pie_ || panel_.projection == Projection::polar ? width_ : height_}};
     if (panel_.title) spec["title"] = *panel_.title;

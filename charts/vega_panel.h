@@ -19,6 +19,8 @@ class VegaPanel {
 
     // {"title", "width", "height", "layer": [...], "resolve"}
     Json spec();
+    // Whether spec() could only say that it draws nothing.
+    bool not_drawn() const { return drawn_nothing_; }
 
   private:
     // A unit specification: mark, encoding, its rows.
@@ -58,7 +60,7 @@ class VegaPanel {
     void refs();
     void notes();
     void category_labels();
-    void not_drawn();
+    void say_not_drawn();
 
     const Position& x_of(const Layer& layer) const;
     const Position& y_of(const Layer& layer) const;
@@ -88,6 +90,7 @@ class VegaPanel {
     std::map<Side, Json> drawn_;   // units per axis pair
     std::set<std::string> timed_;  // time axes whose domain was said
     std::size_t skipped_ = 0;
+    bool drawn_nothing_ = false;
 };
 
 }  // namespace cellblock::charts

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "charts/text.h"
 #include "charts/vega_panel.h"
 
 namespace cellblock::charts {
@@ -112,14 +113,22 @@ void VegaPanel::hexbin(const Layer& layer) {
     const Column& at_x = data.numbers("x");
     const Position& x = x_of(layer);
     const Position& y = y_of(layer);
-    double area = 120;  // square pixels of one hexagon
+    // In pixels, of one hexagon that stands on a corner.
+    double across = 11, up = 12;
     if (data.number("dx") && data.number("dy") && panel_.x.lim && panel_.y.lim) {
-        const double across =
+        const double wide =
             *data.number("dx") / std::abs((*panel_.x.lim)[1] - (*panel_.x.lim)[0]) * width_;
-        const double up =
+        const double high =
             *data.number("dy") / std::abs((*panel_.y.lim)[1] - (*panel_.y.lim)[0]) * height_;
-        if (std::isfinite(across * up)) area = std::clamp(across * up, 4.0, 20'000.0);
+        if (std::isfinite(wide) && std::isfinite(high)) {
+            across = std::clamp(wide, 2.0, 400.0);
+            up = std::clamp(high, 2.0, 400.0);
+        }
     }
+    // A symbol's path is scaled by half of the root of its size: here its height is 2.
+    const std::string side = exact_number(across / up);
+    const std::string shape =
+        "M0,-1L" + side + ",-0.5L" + side + ",0.5L0,1L-" + side + ",0.5L-" + side + ",-0.5Z";
     Unit unit;
     for (std::size_t i = 0; i < at_x.size(); ++i) {
         Json row{{"x", x.value(at_x[i])},
@@ -129,10 +138,8 @@ void VegaPanel::hexbin(const Layer& layer) {
             unit.rows.push_back(std::move(row));
     }
     mapped_ = true;
-    unit.mark = {
-        {"type", "point"}, {"filled", true},
-        {"clip", true},    {"opacity", 1},
-        {"size", area},    {"shape", "M0,-1L0.87,-0.5L0.87,0.5L0,1L-0.87,0.5L-0.87,-0.5Z"}};
+    unit.mark = {{"type", "point"}, {"filled", true},  {"clip", true},
+                 {"opacity", 1},    {"size", up * up}, {"shape", shape}};
     unit.encoding = {{"x", x.channel("x")}, {"y", y.channel("y")}, {"color", value_color("v")}};
     add(&layer, std::move(unit));
 }

@@ -54,6 +54,11 @@ class Sandbox:
         errors = [line for line in lines if line["type"] == "error"]
         return Outcome(text, errors[0] if errors else None)
 
+    def run_for_llm(self, code: str, max_bytes: int = 8000) -> str:
+        """What the cell did, as one Markdown document that fits a model's context."""
+        body = {"code": code, "view": "llm", "view_budget": max_bytes}
+        return call("POST", "/execute", body, **{"E2b-Sandbox-Id": self.id}).decode()
+
     def write(self, path: str, content: str) -> None:
         call("PUT", f"/sandboxes/{self.id}/files/{quote(path)}", content.encode())
 

@@ -136,6 +136,11 @@ bool Channels::attached(const std::string& session) const {
 
 asio::awaitable<Result<void>> Channels::send(const ClientMessage& message,
                                              const std::string& session) {
+    // First of all: a new process begins without open requests. Copied, here and below: close()
+    // lets go of the functions while they run.
+    if (const auto ready = kernel_.ready) {
+        CB_CO_TRY(co_await ready());
+    }
     if (closed_) co_return fail(ErrorCode::kernel_died, "the kernel is gone");
     activity_.note_request(message.routing.msg_type);
     if (message.channel == Channel::stdin_) {
@@ -149,7 +154,6 @@ asio::awaitable<Result<void>> Channels::send(const ClientMessage& message,
     if (message.routing.msg_type == "shutdown_request" && kernel_.expect_exit) {
         kernel_.expect_exit(wanted_after_shutdown(message));
     }
-    // Copied: close() lets go of the function while it runs.
     const auto send = kernel_.send;
     co_return co_await send(message);
 }
@@ -344,6 +348,7 @@ void Channels::close(const std::string& reason) {
     if (closed_) return;
     announce("dead");
     closed_ = true;
+    kernel_.ready = nullptr;
     kernel_.send = nullptr;
     kernel_.interrupt = nullptr;
     kernel_.expect_exit = nullptr;

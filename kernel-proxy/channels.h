@@ -34,6 +34,8 @@ class Channels : public std::enable_shared_from_this<Channels> {
     // What it needs of the kernel. The functions are let go of by close().
     struct KernelSide {
         std::string kernel_id;  // for the log
+        // Waits for a process that hears: between two of them nobody does.
+        std::function<boost::asio::awaitable<Result<void>>()> ready;
         std::function<boost::asio::awaitable<Result<void>>(const ClientMessage&)> send;
         std::function<void()> interrupt;
         std::function<void(AfterShutdown)> expect_exit;  // a client asked the process to end

@@ -163,6 +163,7 @@ void Kernel::on_died(const KernelDeath& death) {
             spawn(restart_after_death(Announce::no), "kernel_restart");
         } else {
             state_ = KernelState::dead;
+            changed_.notify_all();
             if (on_shut_down_) on_shut_down_();
         }
         return;
@@ -207,19 +208,32 @@ Channels::KernelSide Kernel::side_for_channels() {
     // Channels let go of these in close(), before this object goes.
     Channels::KernelSide side;
     side.kernel_id = spec_.id;
+    side.ready = [this] { return wait_for_process(); };
     side.send = [this](const ClientMessage& message) { return send_from_client(message); };
     side.expect_exit = [this](AfterShutdown after) { expected_exit_ = after; };
     side.interrupt = [this] { spawn(interrupt_for_channels(), "kernel_interrupt"); };
     return side;
 }
 
-asio::awaitable<Result<void>> Kernel::send_from_client(const ClientMessage& message) {
+asio::awaitable<Result<void>> Kernel::wait_for_process() {
     const auto self = shared_from_this();
-    // Between two processes there is nobody to hear it.
-    while (frozen_ || state_ == KernelState::starting || state_ == KernelState::restarting) {
-        co_await changed_.wait();
+    const Deadline patience = std::chrono::steady_clock::now() + limits::kernel_stop_timeout;
+    while (true) {
+        if (frozen_ || state_ == KernelState::starting || state_ == KernelState::restarting) {
+            co_await changed_.wait();
+        } else if (expected_exit_ && state_ != KernelState::dead) {
+            // A process that was asked to end hears nothing more. One that stays after all does.
+            if (!co_await changed_.wait_until(patience)) expected_exit_.reset();
+        } else {
+            break;
+        }
     }
     if (state_ == KernelState::dead) co_return fail(ErrorCode::kernel_died, "the kernel is dead");
+    co_return Result<void>{};
+}
+
+asio::awaitable<Result<void>> Kernel::send_from_client(const ClientMessage& message) {
+    const auto self = shared_from_this();
     const auto stream = stream_;
     co_return co_await vm::link::write_kernel_message(*stream, message.channel, message.frames);
 }

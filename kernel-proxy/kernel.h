@@ -13,10 +13,10 @@
 // timeout starts when it runs, and stopping it stops nothing else. Jupyter clients (channels.h)
 // share the same stream: what they send goes on at once.
 //
-// The ladder that ends a cell which must end (deadline, caller gone): SIGINT twice within
-// limits::execution_interrupt_grace; a new kernel process, wait limits::execution_restart_grace;
-// then `on_unresponsive` (the sandbox kills the microVM). Each step is bounded, so the ladder
-// always ends.
+// The ladder that ends a cell which must end (deadline, caller gone): SIGINT, wait
+// limits::execution_interrupt_grace, both twice; a new kernel process, wait
+// limits::execution_restart_grace; then `on_unresponsive` (the sandbox kills the microVM). Each
+// step is bounded, so the ladder always ends.
 #pragma once
 
 #include <deque>
@@ -141,6 +141,7 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     boost::asio::awaitable<void> restart_after_death(Announce announce);
 
     Channels::KernelSide side_for_channels();
+    boost::asio::awaitable<Result<void>> wait_for_process();
     boost::asio::awaitable<Result<void>> send_from_client(const ClientMessage& message);
     boost::asio::awaitable<void> interrupt_for_channels();
 

@@ -11,7 +11,6 @@
 namespace cellblock::kernel_proxy {
 
 namespace asio = boost::asio;
-using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 // From the moment when the kernel has the cell to its end.
@@ -72,11 +71,9 @@ asio::awaitable<void> Kernel::end_by_force(RunningCell& cell, Outcome outcome, E
     cell.set_stopping();
     // Python runs its signal handlers between bytecodes: a signal that comes just before a system
     // call that sleeps is noticed when that call ends. A second one wakes it.
-    constexpr int interrupts_max = 2;
-    for (int sent = 0; sent < interrupts_max; ++sent) {
+    for (int sent = 0; sent < limits::execution_interrupts_max; ++sent) {
         co_await interrupt();  // a failure here shows in the wait below
-        const auto share = milliseconds(limits::execution_interrupt_grace) / interrupts_max;
-        if (co_await wait_done(cell, steady_clock::now() + share)) {
+        if (co_await wait_done(cell, steady_clock::now() + limits::execution_interrupt_grace)) {
             cell.override_outcome(outcome, error);
             co_return;
         }

@@ -5,6 +5,7 @@
 #include "base/ids.h"
 #include "gateway/api/services.h"
 #include "gateway/http/request.h"
+#include "gateway/http/response.h"
 
 namespace cellblock::gateway::api {
 
@@ -29,14 +30,35 @@ asio::awaitable<Result<artifacts::Artifact>> find_artifact(Services& services,
     co_return artifact;
 }
 
-asio::awaitable<Result<artifacts::OpenArtifact>> open_artifact(Services& services,
-                                                               const Request& request) {
-    const std::string id = request.param("id");
+asio::awaitable<Result<artifacts::OpenArtifact>> open_artifact(Services& services, std::string id,
+                                                               std::string tenant) {
     if (!is_valid_id(id)) co_return not_found(id);
     auto open = [&store = services.store, id] { return store.open_content(id); };
     CB_CO_TRY_ASSIGN(opened, co_await services.workers.run(std::move(open)));
-    if (opened.artifact.info.tenant != request.tenant()) co_return not_found(id);
+    if (opened.artifact.info.tenant != tenant) co_return not_found(id);
     co_return opened;
+}
+
+asio::awaitable<Result<artifacts::OpenArtifact>> open_artifact(Services& services,
+                                                               const Request& request) {
+    return open_artifact(services, request.param("id"), request.tenant());
+}
+
+std::string set_headers(const Request& request, http::ResponseWriter& writer,
+                        const artifacts::Headers& headers) {
+    std::string content_type;
+    for (const auto& [name, value] : headers) {
+        if (name == "Content-Type") {
+            content_type = value;
+        } else if (name != "ETag" && name != "Accept-Ranges") {
+            writer.headers().set(name, value);
+        }
+    }
+    // A signed link is made to be shown by somebody's page.
+    if (request.query().get("signature")) {
+        writer.headers().set("Cross-Origin-Resource-Policy", "cross-origin");
+    }
+    return content_type;
 }
 
 Result<std::size_t> number_in_query(const Request& request, std::string_view name,

@@ -5,8 +5,7 @@
 #include "artifacts/serving.h"
 #include "artifacts/store.h"
 #include "gateway/api/artifact_request.h"
-#include "gateway/api/services.h"
-#include "gateway/http/router.h"
+#include "gateway/api/bind.h"
 
 namespace cellblock::gateway::api {
 
@@ -62,20 +61,16 @@ asio::awaitable<Result<void>> get_chart(Services& services, Request& request,
     }
     auto render = [&opened, format, options] { return chart_view(opened, format, options); };
     CB_CO_TRY_ASSIGN(view, co_await services.workers.run(std::move(render)));
-    for (const auto& [name, value] : artifacts::view_headers(view.mime, view.name)) {
-        if (name != "Content-Type") writer.headers().set(name, value);
-    }
-    co_return co_await writer.send(200, view.mime, view.body);
+    const std::string type =
+        set_headers(request, writer, artifacts::view_headers(view.mime, view.name));
+    co_return co_await writer.send(200, type, view.body);
 }
 
 }  // namespace
 
 void add_artifact_view_routes(http::Router& router, Services& services) {
     const http::RouteOptions options;
-    router.add("GET", "/artifacts/{id}/chart", options,
-               [&services](Request& request, ResponseWriter& writer) {
-                   return get_chart(services, request, writer);
-               });
+    router.add("GET", "/artifacts/{id}/chart", options, bind(services, get_chart));
 }
 
 }  // namespace cellblock::gateway::api

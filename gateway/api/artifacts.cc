@@ -1,11 +1,11 @@
 // GET /artifacts/{id}: what a cell showed, with ranges, validators and headers that make it
-// harmless in a browser. GET /artifacts?execution_id&sandbox_id&limit&offset lists, newest first;
-// DELETE removes.
+// harmless in a browser, or with view=llm in words; GET /artifacts/{id}.csv and the like, a table
+// in another format; GET /artifacts/{id}/info: what is known of it.
+// GET /artifacts?execution_id&sandbox_id&limit&offset lists, newest first; DELETE removes.
 #include "artifacts/serving.h"
 #include "artifacts/store.h"
 #include "gateway/api/artifact_request.h"
-#include "gateway/api/services.h"
-#include "gateway/http/router.h"
+#include "gateway/api/bind.h"
 
 namespace cellblock::gateway::api {
 
@@ -15,23 +15,24 @@ using http::ResponseWriter;
 
 namespace {
 
+// Ids have no dot: what comes behind one is a format.
 asio::awaitable<Result<void>> get_artifact(Services& services, Request& request,
                                            ResponseWriter& writer) {
-    CB_CO_TRY_ASSIGN(opened, co_await open_artifact(services, request));
-    http::FileBody body;
-    for (const auto& [name, value] : artifacts::content_headers(opened.artifact)) {
-        // These two belong to the answer's framing, which send_file() decides.
-        if (name == "Content-Type") {
-            body.content_type = value;
-        } else if (name == "ETag") {
-            body.etag = value;
-        } else if (name != "Accept-Ranges") {
-            writer.headers().set(name, value);
-        }
+    if (request.param("id").find('.') != std::string::npos) {
+        co_return co_await send_converted(services, request, writer);
     }
-    body.size = opened.artifact.size_bytes;
-    body.fd = std::move(opened.fd);
-    co_return co_await writer.send_file(std::move(body));
+    if (request.query().get("view") == "llm") {
+        co_return co_await send_llm_view(services, request, writer);
+    }
+    CB_CO_TRY_ASSIGN(opened, co_await open_artifact(services, request));
+    co_return co_await send_content(std::move(opened), request, writer);
+}
+
+asio::awaitable<Result<void>> get_info(Services& services, Request& request,
+                                       ResponseWriter& writer) {
+    CB_CO_TRY_ASSIGN(artifact, co_await find_artifact(services, request));
+    const Json answer = artifacts::to_json(artifact);
+    co_return co_await writer.send_json(200, answer);
 }
 
 asio::awaitable<Result<void>> list_artifacts(Services& services, Request& request,
@@ -61,18 +62,25 @@ asio::awaitable<Result<void>> delete_artifact(Services& services, Request& reque
 
 }  // namespace
 
+asio::awaitable<Result<void>> send_content(artifacts::OpenArtifact opened, const Request& request,
+                                           ResponseWriter& writer) {
+    http::FileBody body;
+    body.content_type = set_headers(request, writer, artifacts::content_headers(opened.artifact));
+    body.etag = artifacts::entity_tag(opened.artifact);
+    body.size = opened.artifact.size_bytes;
+    body.fd = std::move(opened.fd);
+    co_return co_await writer.send_file(std::move(body));
+}
+
 void add_artifact_routes(http::Router& router, Services& services) {
     const http::RouteOptions options;
-    const auto add = [&](std::string_view method, std::string_view pattern, auto handler) {
-        router.add(method, pattern, options,
-                   [&services, handler](Request& request, ResponseWriter& writer) {
-                       return handler(services, request, writer);
-                   });
-    };
-    add("GET", "/artifacts", list_artifacts);
-    add("GET", "/artifacts/{id}", get_artifact);
-    add("DELETE", "/artifacts/{id}", delete_artifact);
+    router.add("GET", "/artifacts", options, bind(services, list_artifacts));
+    router.add("GET", "/artifacts/{id}", options, bind(services, get_artifact));
+    router.add("GET", "/artifacts/{id}/info", options, bind(services, get_info));
+    router.add("DELETE", "/artifacts/{id}", options, bind(services, delete_artifact));
     add_artifact_view_routes(router, services);
+    add_artifact_life_routes(router, services);
+    add_artifact_rows_routes(router, services);
 }
 
 }  // namespace cellblock::gateway::api

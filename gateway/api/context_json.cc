@@ -29,11 +29,21 @@ Result<void> read_view(const Json& body, ExecuteBody& into) {
         return bad("field 'view' must be \"stream\" or \"llm\"");
     }
     if (view == "llm") into.view = View::llm;
-    CB_TRY_ASSIGN(budget, optional_integer(body, "view_budget"));
+    CB_TRY_ASSIGN(images, optional_string(body, "images"));
+    if (images) into.images = image_shape_from(*images);
+    if (images && !into.images) {
+        return bad("field 'images' must be \"openai\" or \"anthropic\"");
+    }
+    if (into.images && into.view != View::llm) {
+        return bad("field 'images' goes with \"view\": \"llm\"");
+    }
+    // A byte is at most a character: a budget of bytes keeps either promise.
+    const std::string field = body.contains("max_chars") ? "max_chars" : "view_budget";
+    CB_TRY_ASSIGN(budget, optional_integer(body, field));
     if (!budget) return {};
     if (*budget < static_cast<std::int64_t>(limits::llm_view_min_bytes) ||
         *budget > static_cast<std::int64_t>(limits::llm_view_max_bytes)) {
-        return bad("field 'view_budget' must be between " +
+        return bad("field '" + field + "' must be between " +
                    std::to_string(limits::llm_view_min_bytes) + " and " +
                    std::to_string(limits::llm_view_max_bytes) + " bytes");
     }
@@ -111,7 +121,6 @@ Result<ExecuteBody> execute_body_from(const Json& body) {
     CB_TRY_ASSIGN(code, required_string(body, "code"));
     CB_TRY_ASSIGN(context_id, optional_string(body, "context_id"));
     CB_TRY_ASSIGN(language, optional_string(body, "language"));
-    if (context_id && language) return bad("Only one of context_id or language can be provided");
     CB_TRY_ASSIGN(environment, environment_from(body, "env_vars"));
     CB_TRY_ASSIGN(timeout, timeout_from(body));
     CB_TRY(read_view(body, execute));

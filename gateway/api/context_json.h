@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "gateway/executions/llm_images.h"
 #include "gateway/sandboxes/sandbox.h"
 
 namespace cellblock::gateway::api {
@@ -26,7 +27,8 @@ Result<std::map<std::string, std::string>> environment_from(const Json& body,
 enum class View { stream, llm };
 
 // POST /execute: {"code", "context_id"?, "language"?, "env_vars"?, "timeout"?: seconds, "view"?:
-// "llm", "view_budget"?: bytes}. Unknown fields are ignored, as E2B does.
+// "llm", "max_chars"? (or "view_budget", in bytes), "images"?: "openai" | "anthropic"}. Unknown
+// fields are ignored, as E2B does.
 struct ExecuteBody {
     std::string code;
     std::optional<std::string> context_id;
@@ -35,6 +37,8 @@ struct ExecuteBody {
     std::chrono::milliseconds timeout = limits::execution_timeout_default;
     View view = View::stream;
     std::size_t view_budget_bytes = limits::llm_view_default_bytes;
+    // With View::llm: the pictures too, as content parts of that shape.
+    std::optional<ImageShape> images;
     ExecuteBody() = default;
 };
 Result<ExecuteBody> execute_body_from(const Json& body);

@@ -3,9 +3,9 @@
 // Shapes and codes are those of E2B's code interpreter: a context is {"id", "language", "cwd"},
 // lists are in creation order, errors are plain text. /interrupt is ours: 200 with `null`, like
 // restart.
+#include "gateway/api/bind.h"
 #include "gateway/api/context_json.h"
-#include "gateway/api/services.h"
-#include "gateway/http/router.h"
+#include "gateway/api/unprocessable.h"
 
 namespace cellblock::gateway::api {
 
@@ -25,10 +25,11 @@ asio::awaitable<Result<void>> list_contexts(Services& services, Request& request
 
 asio::awaitable<Result<void>> create_context(Services& services, Request& request,
                                              ResponseWriter& writer) {
-    CB_CO_TRY_ASSIGN(body, co_await request.read_json());
-    CB_CO_TRY_ASSIGN(spec, context_spec_from(body));
+    const auto body = co_await request.read_json();
+    auto spec = body ? context_spec_from(*body) : fail(body.error());
+    if (!spec) co_return co_await refuse_body(spec.error(), writer);
     CB_CO_TRY_ASSIGN(sandbox, co_await sandbox_of(request, services));
-    CB_CO_TRY_ASSIGN(context, co_await sandbox->create_context(std::move(spec)));
+    CB_CO_TRY_ASSIGN(context, co_await sandbox->create_context(std::move(*spec)));
     co_return co_await writer.send_json(200, to_json(*context));
 }
 
@@ -60,17 +61,11 @@ asio::awaitable<Result<void>> interrupt_context(Services& services, Request& req
 void add_context_routes(http::Router& router, Services& services) {
     http::RouteOptions options;
     options.style = http::ErrorStyle::code_interpreter;
-    const auto add = [&](std::string_view method, std::string_view pattern, auto handler) {
-        router.add(method, pattern, options,
-                   [&services, handler](Request& request, ResponseWriter& writer) {
-                       return handler(services, request, writer);
-                   });
-    };
-    add("GET", "/contexts", list_contexts);
-    add("POST", "/contexts", create_context);
-    add("DELETE", "/contexts/{id}", delete_context);
-    add("POST", "/contexts/{id}/restart", restart_context);
-    add("POST", "/contexts/{id}/interrupt", interrupt_context);
+    router.add("GET", "/contexts", options, bind(services, list_contexts));
+    router.add("POST", "/contexts", options, bind(services, create_context));
+    router.add("DELETE", "/contexts/{id}", options, bind(services, delete_context));
+    router.add("POST", "/contexts/{id}/restart", options, bind(services, restart_context));
+    router.add("POST", "/contexts/{id}/interrupt", options, bind(services, interrupt_context));
 }
 
 }  // namespace cellblock::gateway::api

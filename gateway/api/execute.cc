@@ -2,20 +2,22 @@
 //
 // Body: context_json.h, ExecuteBody. Answer: 200 at once, chunked, one JSON object a line, ASCII
 // only (gateway/executions/wire_lines.h), no Content-Type, as E2B's code interpreter. With "view":
-// "llm" one Markdown document (text/markdown) at the end instead. Errors before the start: 400 both
-// context_id and language, 404 unknown context or sandbox, 429 queue full, 502 sandbox gone, as
-// plain text. Afterwards every end is typed in the stream.
+// "llm" one Markdown document (text/markdown) at the end instead; with "images" JSON instead of
+// that: {"content": [...]}, the document and the pictures as parts of a chat message. Errors before
+// the start: 422 a body of another form; as plain text 400 both context_id and language, 404
+// unknown context or sandbox, 429 queue full, 502 sandbox gone. Afterwards every end is typed in
+// the stream.
 //
 // A caller that goes away interrupts its cell; a queued one is taken back.
 #include <chrono>
 
 #include "base/ids.h"
+#include "gateway/api/bind.h"
 #include "gateway/api/context_json.h"
-#include "gateway/api/services.h"
+#include "gateway/api/unprocessable.h"
 #include "gateway/executions/llm_document.h"
 #include "gateway/executions/recorder.h"
 #include "gateway/executions/wire_lines.h"
-#include "gateway/http/router.h"
 
 namespace cellblock::gateway::api {
 
@@ -84,7 +86,7 @@ asio::awaitable<Result<void>> stream_lines(Execution& execution, Recorder& recor
 }
 
 asio::awaitable<Result<void>> send_document(Execution& execution, Recorder& recorder,
-                                            std::size_t budget_bytes, ResponseWriter& writer) {
+                                            const ExecuteBody& body, ResponseWriter& writer) {
     LlmDocument document;
     bool ended = false;
     while (!ended) {
@@ -94,15 +96,25 @@ asio::awaitable<Result<void>> send_document(Execution& execution, Recorder& reco
         for (const Json& line : artifact_lines) document.add(line);
         ended = has_end(lines);
     }
-    const std::string text = document.render(recorder, budget_bytes);
+    if (body.images) {
+        const Json parts = document.render_parts(recorder, body.view_budget_bytes, *body.images);
+        co_return co_await writer.send_json(200, parts);
+    }
+    const std::string text = document.render(recorder, body.view_budget_bytes);
     co_return co_await writer.send(200, "text/markdown; charset=utf-8", text);
 }
 
 asio::awaitable<Result<void>> execute(Services& services, Request& request,
                                       ResponseWriter& writer) {
-    CB_CO_TRY_ASSIGN(json, co_await request.read_json(limits::execute_body_max_bytes));
-    CB_CO_TRY_ASSIGN(body, execute_body_from(json));
-    if (!json.contains("timeout")) body.timeout = services.execution_timeout;
+    const auto json = co_await request.read_json(limits::execute_body_max_bytes);
+    auto parsed = json ? execute_body_from(*json) : fail(json.error());
+    if (!parsed) co_return co_await refuse_body(parsed.error(), writer);
+    ExecuteBody& body = *parsed;
+    if (body.context_id && body.language) {
+        co_return fail(ErrorCode::invalid_argument,
+                       "Only one of context_id or language can be provided");
+    }
+    if (!json->contains("timeout")) body.timeout = services.execution_timeout;
     CB_CO_TRY_ASSIGN(sandbox, co_await sandbox_of(request, services));
     CB_CO_TRY_ASSIGN(context, co_await context_for(body, *sandbox));
 
@@ -121,7 +133,7 @@ asio::awaitable<Result<void>> execute(Services& services, Request& request,
     writer.headers().set("E2b-Sandbox-Id", owner.sandbox_id);
     Recorder recorder(services.store, services.workers, sandbox, std::move(owner));
     if (body.view == View::llm) {
-        co_return co_await send_document(*execution, recorder, body.view_budget_bytes, writer);
+        co_return co_await send_document(*execution, recorder, body, writer);
     }
     co_return co_await stream_lines(*execution, recorder, writer);
 }
@@ -133,9 +145,7 @@ void add_execute_routes(http::Router& router, Services& services) {
     options.style = http::ErrorStyle::code_interpreter;
     options.on_disconnect = http::OnDisconnect::cancel;
     options.body_max_bytes = limits::execute_body_max_bytes;
-    router.add("POST", "/execute", options, [&services](Request& request, ResponseWriter& writer) {
-        return execute(services, request, writer);
-    });
+    router.add("POST", "/execute", options, bind(services, execute));
 }
 
 }  // namespace cellblock::gateway::api

@@ -7,8 +7,7 @@
 // disk is full, 413 over limits::file_transfer_max_bytes.
 #include <string>
 
-#include "gateway/api/services.h"
-#include "gateway/http/router.h"
+#include "gateway/api/bind.h"
 #include "gateway/sandboxes/guest_files.h"
 
 namespace cellblock::gateway::api {
@@ -86,14 +85,8 @@ void add_file_routes(http::Router& router, Services& services) {
     http::RouteOptions options;
     options.on_disconnect = http::OnDisconnect::cancel;
     options.body_max_bytes = limits::file_transfer_max_bytes;
-    router.add("GET", "/sandboxes/{id}/files/{path*}", options,
-               [&services](Request& request, ResponseWriter& writer) {
-                   return get_file(services, request, writer);
-               });
-    router.add("PUT", "/sandboxes/{id}/files/{path*}", options,
-               [&services](Request& request, ResponseWriter& writer) {
-                   return put_file(services, request, writer);
-               });
+    router.add("GET", "/sandboxes/{id}/files/{path*}", options, bind(services, get_file));
+    router.add("PUT", "/sandboxes/{id}/files/{path*}", options, bind(services, put_file));
 }
 
 }  // namespace cellblock::gateway::api

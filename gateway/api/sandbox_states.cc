@@ -2,8 +2,8 @@
 //
 // Paths, bodies and codes of E2B's control plane (sandboxes_json.h). Ours: POST .../restore, and
 // GET and DELETE /snapshots/{id}.
+#include "gateway/api/bind.h"
 #include "gateway/api/sandbox_views.h"
-#include "gateway/http/router.h"
 #include "gateway/http/status.h"
 
 namespace cellblock::gateway::api {
@@ -122,21 +122,15 @@ awaitable<Result<void>> delete_snapshot(Services& services, Request& request,
 
 void add_sandbox_state_routes(http::Router& router, Services& services) {
     const http::RouteOptions options;
-    const auto add = [&](std::string_view method, const std::string& pattern, auto handler) {
-        router.add(method, pattern, options,
-                   [&services, handler](Request& request, ResponseWriter& writer) {
-                       return handler(services, request, writer);
-                   });
-    };
-    add("POST", "/sandboxes/{id}/fork", fork);
-    add("POST", "/sandboxes/{id}/pause", pause);
-    add("POST", "/sandboxes/{id}/resume", resume);
-    add("POST", "/sandboxes/{id}/snapshots", make_snapshot);
-    add("POST", "/sandboxes/{id}/restore", restore);
-    add("GET", "/snapshots", list_snapshots);
-    add("GET", "/snapshots/{id}", get_snapshot);
-    add("DELETE", "/snapshots/{id}", delete_snapshot);
-    add("DELETE", "/templates/{id}", delete_snapshot);  // E2B's way
+    router.add("POST", "/sandboxes/{id}/fork", options, bind(services, fork));
+    router.add("POST", "/sandboxes/{id}/pause", options, bind(services, pause));
+    router.add("POST", "/sandboxes/{id}/resume", options, bind(services, resume));
+    router.add("POST", "/sandboxes/{id}/snapshots", options, bind(services, make_snapshot));
+    router.add("POST", "/sandboxes/{id}/restore", options, bind(services, restore));
+    router.add("GET", "/snapshots", options, bind(services, list_snapshots));
+    router.add("GET", "/snapshots/{id}", options, bind(services, get_snapshot));
+    router.add("DELETE", "/snapshots/{id}", options, bind(services, delete_snapshot));
+    router.add("DELETE", "/templates/{id}", options, bind(services, delete_snapshot));  // E2B's way
 }
 
 }  // namespace cellblock::gateway::api

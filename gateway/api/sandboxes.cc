@@ -4,8 +4,8 @@
 // 404 here, with its reason in the message; only the data plane says 502.
 #include <algorithm>
 
+#include "gateway/api/bind.h"
 #include "gateway/api/sandbox_views.h"
-#include "gateway/http/router.h"
 
 namespace cellblock::gateway::api {
 
@@ -110,21 +110,15 @@ awaitable<Result<void>> connect(Services& services, Request& request, ResponseWr
 
 void add_sandbox_routes(http::Router& router, Services& services) {
     const http::RouteOptions options;
-    const auto add = [&](std::string_view method, const std::string& pattern, auto handler) {
-        router.add(method, pattern, options,
-                   [&services, handler](Request& request, ResponseWriter& writer) {
-                       return handler(services, request, writer);
-                   });
-    };
     for (const std::string& version : {std::string(), std::string("/v2")}) {
-        add("POST", version + "/sandboxes", create);
-        add("GET", version + "/sandboxes", list);
-        add("POST", version + "/sandboxes/{id}/connect", connect);
+        router.add("POST", version + "/sandboxes", options, bind(services, create));
+        router.add("GET", version + "/sandboxes", options, bind(services, list));
+        router.add("POST", version + "/sandboxes/{id}/connect", options, bind(services, connect));
     }
-    add("GET", "/sandboxes/{id}", get);
-    add("DELETE", "/sandboxes/{id}", remove);
-    add("POST", "/sandboxes/{id}/timeout", set_timeout);
-    add("POST", "/sandboxes/{id}/refreshes", refresh);
+    router.add("GET", "/sandboxes/{id}", options, bind(services, get));
+    router.add("DELETE", "/sandboxes/{id}", options, bind(services, remove));
+    router.add("POST", "/sandboxes/{id}/timeout", options, bind(services, set_timeout));
+    router.add("POST", "/sandboxes/{id}/refreshes", options, bind(services, refresh));
 }
 
 }  // namespace cellblock::gateway::api

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/metrics.h"
 #include "base/worker_pool.h"
+#include "gateway/auth/signed_link.h"
 #include "gateway/sandboxes/sandbox_manager.h"
 
 namespace cellblock::gateway::http {
@@ -29,6 +30,10 @@ struct Services {
     std::chrono::milliseconds execution_timeout;
     // Given to those who create a sandbox: E2B's clients send it back with data-plane calls.
     std::string access_token;
+    auth::LinkSigner links;
+    // What artifacts are kept for, and how much of them.
+    artifacts::GcPolicy retention;
+    std::size_t conversions_running = 0;  // tables that are being converted in sandboxes
 };
 
 // One function a family; each adds its routes.

@@ -1,4 +1,5 @@
-// Decides who may ask: the token, and the site that a request comes from.
+// Decides who may ask: the token, a signed link (signed_link.h), and the site that a request comes
+// from.
 //
 // Host: a web page cannot forge it, but DNS rebinding makes a foreign *name* point at us, so only
 // names that we know pass. An IP address as Host is no name and cannot be rebound: it passes.
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/auth/signed_link.h"
 #include "gateway/http/server_core.h"
 
 namespace cellblock::gateway::auth {
@@ -41,6 +43,7 @@ class TokenGuard final : public http::Guard {
     bool origin_allowed(std::string_view origin, std::string_view host) const;
 
     const GuardOptions options_;
+    const LinkSigner links_;
 };
 
 // Everything in a request that may be a token: ?token=, Authorization (token, Bearer), X-API-Key,

@@ -12,10 +12,12 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/spawn.h"
+#include "gateway/api/chat_page.h"
 #include "gateway/api/service_routes.h"
 #include "gateway/auth/guard.h"
 #include "gateway/auth/token.h"
 #include "gateway/cli/command.h"
+#include "gateway/cli/guest_setup.h"
 #include "gateway/config/kernel_gateway.h"
 #include "gateway/jupyter/seed.h"
 
@@ -24,7 +26,7 @@ namespace cellblock::gateway::cli {
 namespace asio = boost::asio;
 
 namespace {
-// How often the oldest artifacts past the configured disk space are looked for.
+// How often artifacts past their time, or past the room for all, are looked for.
 constexpr std::chrono::seconds tidy_interval{60};
 }  // namespace
 
@@ -65,21 +67,28 @@ std::uint64_t Gateway::artifacts_max_bytes() const {
     return static_cast<std::uint64_t>(config_.artifacts_max_mib) * limits::MiB;
 }
 
-// What a crash left goes once; then, again and again, the oldest artifacts past the limit.
+artifacts::GcPolicy Gateway::retention() const {
+    artifacts::GcPolicy policy;
+    policy.max_total_bytes = artifacts_max_bytes();
+    if (config_.artifacts_keep_days > 0) {
+        policy.max_age = std::chrono::days(config_.artifacts_keep_days);
+    }
+    return policy;
+}
+
+// What a crash left goes once; then, again and again, what is past its time or the room for all.
 asio::awaitable<void> Gateway::tidy_store() {
     auto clean = [store = store_.get()] { return store->clean_up(); };
     if (const auto cleaned = co_await workers_.run(std::move(clean)); !cleaned) {
         log::warning("artifact_clean_up_failed", {{"error", cleaned.error().text()}});
     }
-    artifacts::GcPolicy policy;
-    policy.max_total_bytes = artifacts_max_bytes();
     while (true) {
-        auto collect = [store = store_.get(), policy] { return store->gc(policy); };
+        auto collect = [store = store_.get(), policy = retention()] { return store->gc(policy); };
         const auto removed = co_await workers_.run(std::move(collect));
         if (!removed) {
             log::warning("artifact_gc_failed", {{"error", removed.error().text()}});
         } else if (*removed > 0) {
-            log::info("artifacts_removed", {{"count", *removed}, {"reason", "artifacts_max_mib"}});
+            log::info("artifacts_removed", {{"count", *removed}, {"reason", "retention"}});
         }
         tidy_timer_.expires_after(tidy_interval);
         const auto [ec] = co_await tidy_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -139,7 +148,8 @@ Result<void> Gateway::make_server() {
     defaults.timeout = std::chrono::seconds(config_.sandbox_timeout_s);
     services_ = std::make_unique<api::Services>(
         api::Services{*sandboxes_, *store_, workers_, metrics_, std::move(defaults),
-                      std::chrono::seconds(config_.execution_timeout_s), token_});
+                      std::chrono::seconds(config_.execution_timeout_s), token_,
+                      auth::LinkSigner(token_), retention()});
 
     http::Router router;
     api::ServiceInfo info;
@@ -153,6 +163,7 @@ Result<void> Gateway::make_server() {
     api::add_sandbox_state_routes(router, *services_);
     api::add_file_routes(router, *services_);
     api::add_artifact_routes(router, *services_);
+    api::add_chat_page_routes(router, workers_, chat_folder(config_));
     jupyter_ =
         std::make_unique<jupyter::Door>(loop_.get_executor(), *services_, jupyter_settings());
     jupyter::add_routes(router, *jupyter_);

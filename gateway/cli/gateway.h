@@ -51,6 +51,7 @@ class Gateway {
     boost::asio::awaitable<void> end_sandboxes();
     boost::asio::awaitable<void> tidy_store();
     std::uint64_t artifacts_max_bytes() const;
+    artifacts::GcPolicy retention() const;
     void announce();
 
     const config::Config config_;

@@ -20,6 +20,10 @@ std::filesystem::path images_folder(const config::Config& config) {
     return config.cache_directory() / "images";
 }
 
+std::filesystem::path chat_folder(const config::Config& config) {
+    return config.chat_dir.empty() ? own_folder() / "chat" : std::filesystem::path(config.chat_dir);
+}
+
 Result<vm::Image> find_image(const config::Config& config) {
     const std::filesystem::path images = images_folder(config);
     auto wanted = vm::find_image(vm::default_image_builder(), images, config.image);

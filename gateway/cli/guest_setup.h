@@ -17,6 +17,9 @@ namespace cellblock::gateway::cli {
 // <cache>/images
 std::filesystem::path images_folder(const config::Config& config);
 
+// Where the chat page is: `config.chat_dir`, else beside this program.
+std::filesystem::path chat_folder(const config::Config& config);
+
 // The image that `config.image` names: the one a build would find now, else the newest older build
 // of that recipe (logged). not_found says how to build it.
 Result<vm::Image> find_image(const config::Config& config);

@@ -56,11 +56,14 @@ struct Config {
     std::string force_kernel;
     std::vector<std::string> kernel_environment;
     std::vector<std::string> kernel_environment_inherited;
-    // Artifacts.
-    std::int64_t artifacts_max_mib = 10240;
     // Only kernel_gateway's names for things set it (KG_AUTH_TOKEN): a token of the environment
     // instead of the file's. Empty: whoever reaches the port may do everything.
     std::optional<std::string> token;
+    // The chat page.
+    std::string chat_dir;  // empty: beside the program
+    // Artifacts.
+    std::int64_t artifacts_max_mib = 10240;
+    std::int64_t artifacts_keep_days = 30;
 
     Config() = default;
 

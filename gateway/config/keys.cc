@@ -103,8 +103,14 @@ const std::array table = {
         "KERNEL_."},
     Key{"kernel_environment_inherited", &Config::kernel_environment_inherited,
         "Variables of the gateway's own environment that kernels made by Jupyter clients get."},
+    Key{"chat_dir", &Config::chat_dir,
+        "Folder with the chat page, as examples/chat/build makes it; served under /examples/chat. "
+        "Empty: the folder chat beside the program."},
     Key{"artifacts_max_mib", &Config::artifacts_max_mib,
-        "Disk space for artifacts in MiB; past it the oldest go first.", 16, 100'000'000},
+        "Disk space for artifacts in MiB; past it the oldest go first. Pinned ones stay.", 16,
+        100'000'000},
+    Key{"artifacts_keep_days", &Config::artifacts_keep_days,
+        "Days that artifacts are kept, unless they are pinned. 0: for ever.", 0, 36'500},
 };
 
 }  // namespace

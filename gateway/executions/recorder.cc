@@ -71,13 +71,20 @@ asio::awaitable<std::vector<Json>> Recorder::take(kernel_proxy::OutputEvent even
 std::vector<Json> Recorder::take_display(Display display) {
     RecordedDisplay recorded;
     recorded.kind = display.kind;
+    recorded.display_id = display.display_id;
     recorded.captured = artifacts::capture(display.data, display.metadata, ++display_count_);
     for (const std::string& warning : recorded.captured.warnings) {
         log::info("display_part_dropped",
                   {{"execution_id", owner_.execution_id}, {"reason", warning}});
     }
     recorded.cuts = display_budget_.apply(recorded.captured);
-    std::vector<Json> lines = one(wire::result(display, recorded.captured.result_fields));
+    std::vector<Json> lines;
+    if (!recorded.captured.result_fields.is_null()) {
+        lines.push_back(wire::result(display, recorded.captured.result_fields));
+        if (display.kind != kernel_proxy::DisplayKind::update && !display.display_id.empty()) {
+            lines.push_back(wire::display_id(display.display_id));
+        }
+    }
     displays_.push_back(std::move(recorded));
     artifacts_due_ = true;
     return lines;
@@ -99,6 +106,9 @@ asio::awaitable<std::vector<Json>> Recorder::keep_artifacts() {
             if (cut.artifact == index) lines.push_back(wire::truncated(cut, stored));
         }
         if (stored) recorded.artifacts.push_back(std::move(*stored));
+    }
+    for (const std::string& notice : recorded.captured.notices) {
+        lines.push_back(wire::dropped(notice));
     }
     co_return lines;
 }
@@ -135,7 +145,8 @@ asio::awaitable<Result<Artifact>> Recorder::store(PendingArtifact& pending) {
     co_return co_await workers_.run(std::move(put));
 }
 
-// A table's full data lies in the guest as a file: moved to the store piece by piece.
+// A table's full data, and what a cell wrote, lie in the guest as files: to the store piece by
+// piece.
 asio::awaitable<Result<Artifact>> Recorder::fetch(PendingArtifact& pending) {
     if (sandbox_->gone()) co_return fail(ErrorCode::sandbox_gone, "the sandbox is gone");
     CB_CO_TRY_ASSIGN(file, co_await open_guest_file(sandbox_->link(), pending.guest_path));
@@ -149,6 +160,7 @@ asio::awaitable<Result<Artifact>> Recorder::fetch(PendingArtifact& pending) {
     }
     auto finish = [&writer, preview = pending.preview] { return writer.finish(preview); };
     auto stored = co_await workers_.run(std::move(finish));
+    if (pending.guest_copy == artifacts::GuestCopy::stays) co_return stored;
     // The guest's copy only takes room of its disk now; that it stays is no reason to fail.
     const auto removed = co_await remove_guest_file(sandbox_->link(), pending.guest_path);
     if (!removed) log::info("guest_artifact_not_removed", {{"error", removed.error().text()}});

@@ -26,6 +26,7 @@ struct RecordedDisplay {
     std::vector<artifacts::Artifact> artifacts;
     std::vector<CutField> cuts;  // what of it did not go inline
     kernel_proxy::DisplayKind kind = kernel_proxy::DisplayKind::display;
+    std::string display_id;  // may be empty
     RecordedDisplay() = default;
 };
 

@@ -28,9 +28,14 @@ Json result(const kernel_proxy::Display& display, Json result_fields) {
         line["type"] = "result";
         line["is_main_result"] = display.kind == DisplayKind::result;
     }
-    // A display id on a plain result would show up in the JavaScript SDK's `extra`.
+    // A display id on a plain result would show up in the JavaScript SDK's `extra`: a line of its
+    // own follows there.
     if (display.kind == DisplayKind::update) line["display_id"] = display.display_id;
     return line;
+}
+
+Json display_id(std::string_view id) {
+    return Json{{"type", "display_id"}, {"display_id", id}};
 }
 
 namespace {

@@ -4,10 +4,9 @@
 //   number_of_executions {execution_count}         stdout, stderr {text, timestamp}
 //   result {text|html|..., extra, is_main_result}  error {name, value, traceback}
 //   keepalive {}                                   end_of_execution {}
-//   ours: artifact {id, kind, mime, name, size, url, preview}, display_update {display_id,
-//   ...fields},
-//         clear_output {wait}, truncated {field?, inline_bytes, total_bytes, kept_bytes,
-//         artifact_id?, reason?}, dropped {reason}
+//   ours: artifact {id, kind, mime, name, size, url, preview}, display_id {display_id} of the
+//         result before it, display_update {display_id, ...fields}, clear_output {wait}, truncated
+//         {field?, inline_bytes, total_bytes, kept_bytes, artifact_id?, reason?}, dropped {reason}
 #pragma once
 
 #include <string>
@@ -24,6 +23,8 @@ namespace cellblock::gateway::wire {
 Json started(const kernel_proxy::ExecutionStarted& event);
 Json text(kernel_proxy::StreamName name, std::string_view text);
 Json result(const kernel_proxy::Display& display, Json result_fields);
+// Names the display whose result line came just before, for the updates that may follow.
+Json display_id(std::string_view id);
 Json error(const kernel_proxy::CellError& event);
 Json clear_output(const kernel_proxy::ClearOutput& event);
 Json dropped(std::string_view reason);

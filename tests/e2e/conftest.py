@@ -2,7 +2,16 @@
 
 import pytest
 
-from support.gateway import Gateway
+from support.browser import build_chat
+from support.gateway import BINARY, Gateway
+
+
+@pytest.fixture(scope="session")
+def chat_page():
+    """Beside the program, where the gateway looks for the page."""
+    folder = BINARY.parent / "chat"
+    build_chat(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

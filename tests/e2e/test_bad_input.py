@@ -31,18 +31,27 @@ def post(gateway, body: bytes, path: str = "/execute", **headers) -> requests.Re
         (b'{"code": "1", "env_vars": {"A": 1}}', "'env_vars'"),
         (b'{"code": "1", "env_vars": {"A=B": "1"}}', "'env_vars'"),
         (b'{"code": "1", "view": "novel"}', "'view'"),
-        (
-            b'{"code": "1", "context_id": "x", "language": "python"}',
-            "Only one of context_id or language",
-        ),
         (b'{"code": "\xff\xfe"}', "not JSON"),
         (b'{"code": "1", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested deeper"),
     ],
 )
-def test_a_malformed_execution_is_400_with_the_reason(gateway, body, words):
+def test_a_malformed_execution_is_422_with_the_reason(gateway, body, words):
     response = post(gateway, body)
-    assert response.status_code == 400, response.text
-    assert words in response.text, response.text
+    assert response.status_code == 422, response.text
+    (reason,) = response.json()["detail"]
+    assert words in reason["msg"] and reason["loc"] == ["body"]
+
+
+def test_a_context_and_a_language_together_are_400_as_plain_text(gateway):
+    response = post(gateway, b'{"code": "1", "context_id": "x", "language": "python"}')
+    assert response.status_code == 400
+    assert response.text == "Only one of context_id or language can be provided"
+
+
+def test_a_malformed_context_is_422_with_the_reason(gateway, sandbox):
+    response = post(gateway, b'{"cwd": 5}', "/contexts", **{"E2b-Sandbox-Id": sandbox})
+    assert response.status_code == 422
+    assert "'cwd' must be a string" in response.json()["detail"][0]["msg"]
 
 
 def test_a_body_of_a_hundred_megabytes_is_413(gateway):

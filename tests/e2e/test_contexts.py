@@ -164,9 +164,7 @@ def test_a_directory_that_cannot_be_entered_is_the_callers_error(gateway, sandbo
         ("/etc/hostname", "Not a directory"),
         ("/root", "Permission denied"),
     ):
-        response = gateway.request(
-            "POST", "/contexts", json={"cwd": cwd}, headers=headers(sandbox)
-        )
+        response = gateway.request("POST", "/contexts", json={"cwd": cwd}, headers=headers(sandbox))
         assert response.status_code == 400, response.text
         assert cwd in response.text and reason in response.text
 

@@ -74,7 +74,7 @@ def test_the_sdk_pauses_and_a_connection_resumes(remote):
     assert remote.pause() is True
     assert remote.pause() is False
     again = Sandbox.connect(remote.sandbox_id)
-    assert again.run_code("x", context=context).text == "'kept'"
+    assert again.run_code("x", context=context).text == "kept"
 
 
 def test_the_sdk_forks_and_the_copies_go_their_own_ways(remote):
@@ -93,7 +93,7 @@ def test_the_sdk_makes_uses_lists_and_deletes_snapshots(remote):
     listed = remote.list_snapshots().next_items()
     assert [snapshot.snapshot_id for snapshot in listed] == [made.snapshot_id]
     copy = Sandbox.create(made.snapshot_id, timeout=120)
-    assert copy.run_code("x").text == "'in the snapshot'"
+    assert copy.run_code("x").text == "in the snapshot"
     assert copy.kill()
     assert Sandbox.delete_snapshot(made.snapshot_id) is True
     assert Sandbox.delete_snapshot(made.snapshot_id) is False

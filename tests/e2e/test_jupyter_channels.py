@@ -66,7 +66,11 @@ def test_kernel_info_completion_and_inspection_pass_through(socket):
         ("complete_request", {"code": "impor", "cursor_pos": 5}, "matches"),
         ("inspect_request", {"code": "len", "cursor_pos": 3, "detail_level": 0}, "found"),
         ("is_complete_request", {"code": "for"}, "status"),
-        ("history_request", {"hist_access_type": "tail", "n": 1}, "history"),
+        (
+            "history_request",
+            {"hist_access_type": "tail", "n": 1, "raw": True, "output": False},
+            "history",
+        ),
         ("comm_info_request", {}, "comms"),
     ):
         msg_id = socket.send(request(msg_type, content))

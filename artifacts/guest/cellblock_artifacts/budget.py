@@ -31,8 +31,10 @@ BATCH_CELLS = 1 << 20
 # Columns in the file. More is a matrix, not a table.
 FILE_COLUMNS = 4096
 
-# e2b/data: all of it is JSON in the reply.
+# e2b/data: all of it is JSON in the reply. Of a table that is larger the first few rows do, since
+# its artifact has them all.
 E2B_CELLS = 100_000
+E2B_SOME_CELLS = 20_000
 E2B_BYTES = 4 * 1024 * 1024
 
 # Preview: small tables whole, others by head and tail.
@@ -48,8 +50,9 @@ TEXT_CHARACTERS = 100_000
 # Tables up to here are handled by plain Python, which starts faster than any library.
 SMALL_ROWS = 1000
 
-# Statistics: exact up to so many rows, else over a sample of about as many.
-STATISTICS_ROWS = 1_000_000
+# Statistics: exact up to so many rows, else (but for nulls, and the extremes of numbers) over a
+# sample of about as many.
+STATISTICS_ROWS = 100_000
 STATISTICS_COLUMNS = 200
 FREQUENCY_ROWS = 100_000
 TOP_VALUES = 5

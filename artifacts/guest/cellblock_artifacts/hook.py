@@ -1,4 +1,5 @@
-"""How capture gets to see what a cell shows: three IPython formatters, and the start of each cell.
+"""How capture gets to see what a cell shows and writes: three IPython formatters, and the start
+and the end of each cell.
 
 IPython asks every formatter for one object in turn. The table is captured once, by the first that
 asks; the second finds the rest of it, by the object's identity, in the same thread.
@@ -10,10 +11,11 @@ import json
 import threading
 from typing import Any
 
-from . import E2B_DATA_MIME, TABLE_MIME, budget, values
+from . import E2B_DATA_MIME, TABLE_MIME, budget, files, values
 from .table import capture
 
 _METHOD = "_repr_cellblock_table_"
+_WATCH = "_cellblock_watch"
 
 
 class _Last(threading.local):
@@ -29,7 +31,7 @@ _last = _Last()
 def register(ip: Any) -> None:
     """Adds the formatters. Can be repeated."""
     formatters = ip.display_formatter.formatters
-    table_formatter, data_formatter = _classes()
+    table_formatter, data_formatter = _classes(ip)
     for mime, kind in ((TABLE_MIME, table_formatter), (E2B_DATA_MIME, data_formatter)):
         if mime not in formatters:
             formatter = kind(parent=ip.display_formatter)
@@ -39,13 +41,18 @@ def register(ip: Any) -> None:
         formatters["application/json"].for_type(list, as_json)
         formatters["application/json"].for_type(dict, as_json)
     ip.events.register("pre_run_cell", _renew)
+    if _WATCH not in vars(ip):
+        watch = files.Watch(ip)
+        setattr(ip, _WATCH, watch)
+        ip.events.register("pre_run_cell", watch.begin)
+        ip.events.register("post_run_cell", watch.end)
 
 
 def _renew(*_: Any) -> None:
     budget.cell_time.renew()
 
 
-def _classes() -> tuple[Any, Any]:
+def _classes(ip: Any) -> tuple[Any, Any]:
     from IPython.core.formatters import BaseFormatter
     from traitlets import ObjectName, Unicode
 
@@ -80,7 +87,8 @@ def _classes() -> tuple[Any, Any]:
             own = super().__call__(obj)
             if own is not None:
                 return own
-            return data if identity == id(obj) else None
+            # A notebook with it would be invalid: its type is not one of JSON's.
+            return data if identity == id(obj) and not files.for_a_notebook(ip) else None
 
     return TableFormatter, DataFormatter
 

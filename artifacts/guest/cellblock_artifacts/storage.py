@@ -118,7 +118,7 @@ def _schema(source: Source, arrays: list[Any]) -> Any:
 
     import pyarrow as pa
 
-    names = values.unique_names(column.name for column in source.columns)
+    names = source.names()
     fields = []
     for name, column, array in zip(names, source.columns, arrays, strict=True):
         said = {"cellblock.kind": column.kind, "cellblock.dtype": column.dtype}
@@ -128,7 +128,9 @@ def _schema(source: Source, arrays: list[Any]) -> Any:
             said["cellblock.note"] = column.note
         fields.append(pa.field(name, array.type, metadata=said))
     about = {"library": source.library, "type": source.type_name}
-    return pa.schema(fields, metadata={"cellblock.table": json.dumps(about)})
+    metadata = source.metadata(names, [array.type for array in arrays])
+    metadata[b"cellblock.table"] = json.dumps(about).encode()
+    return pa.schema(fields, metadata=metadata)
 
 
 def _try_arrow(source: Source, clock: budget.Clock, limit: int,
@@ -177,7 +179,7 @@ def _write_csv(source: Source, clock: budget.Clock, limit: int, stored: Stored) 
     width = range(len(source.columns))
     with open(stored.path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(values.unique_names(column.name for column in source.columns))
+        writer.writerow(source.names())
         for start in range(0, source.rows, step):
             stop = min(start + step, source.rows)
             columns = [[_csv_cell(v) for v in source.values(i, start, stop)] for i in width]

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import budget, storage, values
 from .sources import library_of, source_of
-from .sources.base import Source
+from .sources.base import Column, Source
 
 
 class Captured:
@@ -61,7 +61,10 @@ def _capture(source: Source) -> Captured:
     bundle["preview"], bundle["preview_head"] = _preview(source, width)
     found = _statistics(source, width, min(budget.STATISTICS_SECONDS, seconds))
     bundle["data"] = _stored(source, budget.Clock(seconds), reasons)
-    bundle["columns"] = [_column(source, index, found.get(index)) for index in range(width)]
+    names = source.names()
+    bundle["columns"] = [
+        _column(source.columns[index], names[index], found.get(index)) for index in range(width)
+    ]
     bundle["partial"] = bool(reasons)
     bundle["reason"] = "; ".join(reasons)
     return Captured(bundle, data)
@@ -81,10 +84,9 @@ def _stored(source: Source, clock: budget.Clock, reasons: list[str]) -> dict[str
     return stored.bundle()
 
 
-def _column(source: Source, index: int, found: dict[str, Any] | None) -> dict[str, Any]:
-    column = source.columns[index]
+def _column(column: Column, name: str, found: dict[str, Any] | None) -> dict[str, Any]:
     described: dict[str, Any] = {
-        "name": column.name,
+        "name": name,
         "dtype": values.clean(values.cut(column.dtype, 200)),
         "kind": column.kind,
     }
@@ -152,17 +154,19 @@ def _e2b_data(source: Source) -> tuple[dict[str, list[Any]] | None, int]:
     places = [i for i, column in enumerate(source.columns) if not column.index]
     if not places or len(places) > budget.E2B_CELLS:
         return None, 0
-    rows = min(source.rows, budget.E2B_CELLS // len(places))
+    rows = source.rows
+    if rows * len(places) > budget.E2B_CELLS:
+        rows = max(1, budget.E2B_SOME_CELLS // len(places))
     clock = budget.Clock(min(budget.E2B_SECONDS, budget.cell_time.left))
     data: dict[str, list[Any]] = {}
-    names = values.unique_names(source.columns[i].name for i in places)
+    names = source.names()
     left = budget.E2B_BYTES
-    for name, index in zip(names, places, strict=True):
+    for index in places:
         if clock.spent():
             return None, 0
         items = _e2b_values(source.values(index, 0, rows))
         left -= sum(len(v) if type(v) is str else 8 for v in items)
-        data[name] = items
+        data[names[index]] = items
     if left < 0:
         # Fewer rows, in the proportion by which it is too large.
         used = budget.E2B_BYTES - left
@@ -181,6 +185,8 @@ def _e2b_values(items: list[Any]) -> list[Any]:
         return items
     if kinds == {str} and values.all_clean(items):
         return items
+    if {kind.__name__ for kind in kinds} <= {"Timestamp", "NaTType"}:
+        return [None if v is None or v != v else v.isoformat() for v in items]
     return [_e2b_value(v) for v in items]
 
 

@@ -30,6 +30,9 @@ def default_config() -> Config:
     config = Config()
     config.InteractiveShell.colors = _no_colors()
     config.HistoryManager.hist_file = ":memory:"
+    # Jedi reads the sources of what is completed: 16 s for the first word without KVM, and again
+    # for each library. Objects are asked instead.
+    config.IPCompleter.use_jedi = False
     config.IPKernelApp.outstream_class = "cellblock_kernel.streams.PacedStream"
     config.Session.packer = "cellblock_kernel.wire.pack"
     config.Session.unpacker = "cellblock_kernel.wire.unpack"

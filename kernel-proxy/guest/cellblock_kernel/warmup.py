@@ -31,7 +31,6 @@ MODULES = (
     "IPython.core.magics.execution",
     "IPython.core.oinspect",
     "IPython.extensions.storemagic",
-    "jedi",
     "pexpect",
     "stack_data.formatting",
     "pygments.formatters.terminal256",

@@ -24,3 +24,20 @@ TEST_CASE("numbers for people") {
     CHECK(readable_size(1048576) == "1.0 MiB");
     CHECK(readable_size(1048575) == "1.0 MiB");
 }
+
+TEST_CASE("several progress bars, each on a line of its own, come to their last states") {
+    // As tqdm writes two nested bars: down to the inner one, up again to the outer.
+    std::string text = "outer:   0%\n";
+    for (const char* inner : {"inner:  50%", "inner: 100%"}) {
+        text += std::string("\r") + inner + "\x1b[A\r";
+        text += "outer:  50%\n";
+    }
+    text += "\x1b[A\router: 100%\n\n";
+    CHECK(settled_text(text) == "outer: 100%\ninner: 100%\n");
+}
+
+TEST_CASE("a cursor that leaves the text makes no lines of its own") {
+    CHECK(settled_text("a\x1b[999999A\rb") == "b");
+    CHECK(settled_text("a\x1b[999Bb\nc") == "ab\nc");
+    CHECK(settled_text("a\x1b[Zb\x1b[2Kc") == "abc");
+}

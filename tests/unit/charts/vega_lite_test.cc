@@ -148,10 +148,43 @@ TEST_CASE("twin axes have scales of their own; panels stand side by side") {
     CHECK(figure["vconcat"][0]["hconcat"][1]["title"] == "Scatter Plot");
 }
 
+TEST_CASE("a box has its mean, when it was drawn with one") {
+    CHECK(units_with("box", "point").size() == 1);  // an outlier
+    Json model = Json::parse(sample_text("box"));
+    model["panels"][0]["layers"][0]["data"]["mean"] = {87, 88, 81.5};
+    const auto units = units_of(to_vega_lite(*parse_figure(std::string_view(model.dump()))));
+    std::vector<double> means;
+    for (const Json& unit : units) {
+        if (unit["mark"]["type"] != "point" || unit["data"]["values"].size() != 3) continue;
+        for (const Json& row : unit["data"]["values"]) means.push_back(row["v"]);
+    }
+    CHECK(means == std::vector<double>{87, 88, 81.5});
+}
+
+TEST_CASE("a hexagon is as wide and as high as its cell") {
+    const Json unit = units_named("hexbin").at(0);
+    const Json model = Json::parse(sample_text("hexbin"));
+    const Json& data = model["panels"][0]["layers"][0]["data"];
+    const Json& panel = model["panels"][0];
+    const auto pixels = [&](const char* axis, const char* side, double size) {
+        const Json& lim = panel[axis]["lim"];
+        return data[side].get<double>() / (lim[1].get<double>() - lim[0].get<double>()) * size;
+    };
+    const Json spec = to_vega_lite(sample("hexbin"));
+    const double up = pixels("y", "dy", spec["height"]);
+    const double across = pixels("x", "dx", spec["width"]);
+    CHECK(unit["mark"]["size"].get<double>() == doctest::Approx(up * up));
+    const auto shape = unit["mark"]["shape"].get<std::string>();
+    const double half = std::stod(shape.substr(shape.find('L') + 1));
+    CHECK(half == doctest::Approx(across / up));
+}
+
 TEST_CASE("what Vega-Lite cannot draw says so") {
     const auto units = units_named("scatter3d");
     REQUIRE(units.size() == 1);
     CHECK(units[0]["mark"]["type"] == "text");
+    CHECK(to_vega_lite(sample("scatter3d"))["usermeta"]["panels_not_drawn"] == 1);
+    CHECK_FALSE(to_vega_lite(sample("bar")).contains("usermeta"));
 }
 
 }  // namespace cellblock::charts

@@ -168,6 +168,16 @@ TEST_CASE_FIXTURE(Fixture, "a session that connects again takes over from its ol
     CHECK(fresh.take_until("shell execute_reply") == whole_cell);
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "what is asked while the kernel restarts is answered by the new process") {
+    Client client(*this, "tab");
+    client.send("m1", "die");
+    client.take_until("iopub status restarting");
+    client.send("m2", "print again");
+    const auto heard = client.take_until("shell execute_reply");
+    CHECK(std::count(heard.begin(), heard.end(), "iopub stream again") == 1);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a restart that nobody asked for is told, and so is a death for good") {
     Client client(*this, "a");
     client.send("r1", "die");

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import budget
+from .. import budget, values
 from .statistics import plain_statistics
 
 
@@ -30,6 +30,19 @@ class Source:
     # False: there are more rows than `rows` says (a query that was not run to its end).
     rows_known = True
     columns: list[Column]
+
+    def names(self) -> list[str]:
+        """The columns' names, each once: in the schema, in the file and in e2b/data alike. Row
+        labels give way to data, so that a column is called in all of them as the user calls it."""
+        columns = self.columns
+        order = sorted(range(len(columns)), key=lambda at: columns[at].index)
+        unique = values.unique_names(columns[at].name for at in order)
+        named = dict(zip(order, unique, strict=True))
+        return [named[at] for at in range(len(columns))]
+
+    def metadata(self, names: list[str], kinds: list[Any]) -> dict[bytes, bytes]:
+        """More for the schema of the Arrow file; `kinds` are the Arrow types of the columns."""
+        return {}
 
     def values(self, index: int, start: int, stop: int) -> list[Any]:
         """Python values of a column's rows. Not to be changed: small columns are kept."""

@@ -15,6 +15,17 @@ from .base import Column
 _DECIMAL_DIGITS = 38
 
 
+def shares_memory(series: Any, column: Column) -> bool:
+    """Whether the Arrow array of the whole column is (nearly) no copy: numbers, dates, categories.
+    It is then made once, and cut, which is much quicker than converting piece by piece."""
+    if column.store_as:
+        return False
+    dtype = series.dtype
+    if isinstance(dtype, (pd.CategoricalDtype, pd.DatetimeTZDtype)):
+        return True
+    return type(dtype).__module__.startswith("numpy") and dtype.kind in "biufmM"
+
+
 def convert(series: Any, column: Column, wanted: Any) -> Any:
     import pyarrow as pa
 
@@ -101,7 +112,13 @@ def _objects(series: Any, column: Column, wanted: Any) -> Any:
     }
     if kind not in types:
         raise TypeError("values of different types")
-    return pa.array([None if values.is_null(v) else v for v in items], type=types[kind])
+    if kind == "floating":  # a NaN is not a missing value
+        items = [None if values.is_null(v) and not isinstance(v, float) else v for v in items]
+        return pa.array(items, type=types[kind], from_pandas=False)
+    items = [None if values.is_null(v) else v for v in items]
+    if kind == "integer" and column.extra.get("long"):
+        return pa.array(items, type=pa.decimal128(_DECIMAL_DIGITS, 0))
+    return pa.array(items, type=types[kind])
 
 
 def _as_list(value: Any) -> Any:
@@ -112,6 +129,14 @@ def prepare(series: Any, column: Column) -> None:
     """Looks once at a whole column where its pieces could differ: scale of decimals, zones."""
     if series.dtype != object:
         return
+    if column.kind == "integer":
+        present = [v for v in series if not values.is_null(v)]
+        largest = max(max(present), -min(present)) if present else 0
+        if largest >= 2**63:
+            if largest >= 10**_DECIMAL_DIGITS:
+                raise OverflowError("integers of more than 38 digits")
+            column.extra["long"] = True
+            column.note = column.note or "integers past 64 bits, stored as decimals"
     if column.kind == "decimal":
         exponents = [v.as_tuple().exponent for v in series if not values.is_null(v)]
         if any(isinstance(e, str) for e in exponents):  # NaN or infinity

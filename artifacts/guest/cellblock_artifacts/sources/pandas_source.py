@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .. import budget, values
-from . import pandas_arrow
+from . import pandas_arrow, pandas_metadata
 from .base import Column, Source
 from .pandas_statistics import statistics
 
@@ -82,11 +82,12 @@ class PandasSource(Source):
     def __init__(self, value: Any, type_name: str) -> None:
         self.type_name = type_name
         self.rows = len(value)
-        self._value = value
+        self.value = value
         self._is_frame = isinstance(value, pd.DataFrame)
         # Per column: ("index", level) or ("data", position).
         self._places: list[tuple[str, int]] = []
         self._series: dict[int, Any] = {}
+        self._arrays: dict[int, Any] = {}  # of columns that Arrow can read where they are
         self.columns = []
         if not isinstance(value, pd.Index):
             self._add_index(value.index)
@@ -126,12 +127,20 @@ class PandasSource(Source):
         place, position = self._places[index]
         if place == "data":
             if self._is_frame:
-                return self._value.iloc[:, position]
-            return self._value if isinstance(self._value, pd.Series) else pd.Series(self._value)
-        labels = self._value if isinstance(self._value, pd.Index) else self._value.index
+                return self.value.iloc[:, position]
+            return self.value if isinstance(self.value, pd.Series) else pd.Series(self.value)
+        labels = self.value if isinstance(self.value, pd.Index) else self.value.index
         if labels.nlevels > 1:
             labels = labels.get_level_values(position)
         return pd.Series(labels)
+
+    @property
+    def index(self) -> Any:
+        """The row labels; an Index itself has none."""
+        return pd.RangeIndex(self.rows) if isinstance(self.value, pd.Index) else self.value.index
+
+    def metadata(self, names: list[str], kinds: list[Any]) -> dict[bytes, bytes]:
+        return pandas_metadata.describe(self, names, kinds)
 
     def read(self, index: int, start: int, stop: int) -> list[Any]:
         part = self.part(index, start, stop)
@@ -143,7 +152,11 @@ class PandasSource(Source):
 
     def arrow(self, index: int, start: int, stop: int, wanted: Any) -> Any:
         column = self.columns[index]
-        return pandas_arrow.convert(self.part(index, start, stop), column, wanted)
+        if not pandas_arrow.shares_memory(self.series(index), column):
+            return pandas_arrow.convert(self.part(index, start, stop), column, wanted)
+        if index not in self._arrays:
+            self._arrays[index] = pandas_arrow.convert(self.series(index), column, None)
+        return self._arrays[index].slice(start, stop - start)
 
     def measure(self, index: int) -> dict[str, Any]:
         return statistics(self.series(index), self.columns[index].kind)

@@ -1,0 +1,95 @@
+"""The examples, run as their readers would run them."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pandas as pd
+import pytest
+from support.gateway import ROOT
+
+AGENT = ROOT / "examples" / "agent" / "agent.py"
+PENGUINS = ROOT / "examples" / "data" / "penguins.csv"
+
+
+def run_agent(gateway, *arguments: str, **environment: str) -> str:
+    variables = {"CELLBLOCK_URL": gateway.url, "CELLBLOCK_TOKEN": gateway.token, **environment}
+    done = subprocess.run(
+        [sys.executable, AGENT, *arguments],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_scripted_agent_finds_the_answer_and_mends_its_mistake(gateway):
+    output = run_agent(gateway)
+    masses = pd.read_csv(PENGUINS).groupby("species").body_mass_g.mean()
+    masses = masses.sort_values(ascending=False).round(1)
+    answer = output.splitlines()[-1]
+    assert answer.startswith(f"Answer: {masses.index[0]} penguins are the heaviest")
+    assert f"{masses.iloc[0]} g on average" in answer
+    assert f"{masses.iloc[0] - masses.iloc[1]:.1f} g more than {masses.index[1]}" in answer
+    assert "AttributeError" in output and "344 rows" in output
+
+
+class Completions(BaseHTTPRequestHandler):
+    """A model server that asks for one cell, then answers with what it was told."""
+
+    seen: list[dict] = []
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.seen.append({"path": self.path, "key": self.headers["Authorization"], **body})
+        told = [m["content"] for m in body["messages"] if m["role"] == "tool"]
+        if told:
+            message = {"role": "assistant", "content": f"It says: {told[-1].split()[-2]}"}
+        else:
+            arguments = json.dumps({"code": 'print(open("numbers.csv").read().count("7"))'})
+            function = {"name": "run_python", "arguments": arguments}
+            call = {"id": "c1", "type": "function", "function": function}
+            message = {"role": "assistant", "content": None, "tool_calls": [call]}
+        answer = json.dumps({"choices": [{"message": message}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def completions():
+    server = HTTPServer(("127.0.0.1", 0), Completions)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_the_agent_works_with_any_chat_completions_endpoint(gateway, completions, tmp_path):
+    table = tmp_path / "numbers.csv"
+    table.write_text("n\n7\n71\n3\n")
+    output = run_agent(
+        gateway,
+        *["--endpoint", completions, "--model", "some-model", "--csv", str(table)],
+        *["--question", "How many sevens?"],
+        LLM_API_KEY="key-1",
+    )
+    assert output.splitlines()[-1] == "Answer: It says: 2"
+    first, second = Completions.seen
+    assert first["path"] == "/v1/chat/completions" and first["key"] == "Bearer key-1"
+    assert first["model"] == "some-model"
+    assert first["messages"][-1] == {"role": "user", "content": "How many sevens?"}
+    assert first["tools"][0]["function"]["name"] == "run_python"
+    assert second["messages"][-1]["role"] == "tool"
+    assert second["messages"][-1]["tool_call_id"] == "c1"

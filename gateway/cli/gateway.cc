@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -36,15 +37,9 @@ Gateway::Gateway(config::Config config, int ready_fd)
 Gateway::~Gateway() = default;
 
 Result<void> Gateway::prepare() {
-    CB_TRY(http::check_listen(loop_.get_executor(), config_.listen));
+    CB_TRY_ASSIGN(endpoint, http::check_listen(loop_.get_executor(), config_.listen));
     CB_TRY(make_directories(config_.state_directory(), 0700));
-    if (config_.token) {
-        token_ = *config_.token;
-        if (token_.empty()) log::warning("no_token", {{"listen", config_.listen}});
-    } else {
-        CB_TRY_ASSIGN(token, auth::load_or_create_token(config_.token_path()));
-        token_ = std::move(token);
-    }
+    CB_TRY(prepare_admission(endpoint.address()));
     CB_TRY(read_seed());
     artifacts::Quotas quotas;
     // A tenth above what tidying leaves, so that a busy minute is not refused.
@@ -53,6 +48,33 @@ Result<void> Gateway::prepare() {
     store_ = std::move(store);
     machines_ = std::make_unique<Machines>(loop_.get_executor(), config_, workers_);
     return {};
+}
+
+Result<void> Gateway::prepare_admission(const asio::ip::address& address) {
+    auth::AdmissionWish wish;
+    wish.without_token = config_.insecure_no_token == "yes";
+    wish.token = config_.token;
+    for (const auto* names : {&config_.allowed_hosts, &config_.allowed_origins}) {
+        if (std::find(names->begin(), names->end(), "*") != names->end()) wish.for_any_site = true;
+    }
+    if (address.is_loopback()) wish.reach = auth::Reach::this_machine;
+    const auth::AdmissionDecision decision = auth::decide_admission(wish);
+    admission_ = decision.admission;
+    if (!decision.reason.empty()) {
+        log::warning("admission", {{"listen", config_.listen}, {"reason", decision.reason}});
+    }
+    // Where nobody is asked for it, it still signs links.
+    if (token_is_given()) {
+        token_ = *config_.token;
+    } else {
+        CB_TRY_ASSIGN(token, auth::load_or_create_token(config_.token_path()));
+        token_ = std::move(token);
+    }
+    return {};
+}
+
+bool Gateway::token_is_given() const {
+    return config_.token && !config_.token->empty();
 }
 
 Result<void> Gateway::read_seed() {
@@ -113,6 +135,7 @@ jupyter::Settings Gateway::jupyter_settings() const {
     settings.force_kernel = config_.force_kernel;
     settings.environment_allowed = config_.kernel_environment;
     for (const std::string& name : config_.kernel_environment_inherited) {
+        if (name == "KG_AUTH_TOKEN" || name == "CELLBLOCK_TOKEN") continue;  // not the guests'
         const char* value = std::getenv(name.c_str());
         if (value != nullptr) settings.environment.emplace(name, value);
     }
@@ -175,8 +198,8 @@ Result<void> Gateway::make_server() {
         options.tls = std::move(tls);
     }
     auth::GuardOptions guard;
+    guard.admission = admission_;
     guard.token = token_;
-    if (token_.empty()) guard.admission = auth::Admission::everybody;
     guard.allowed_hosts = config_.allowed_hosts;
     guard.allowed_origins = config_.allowed_origins;
     server_ = std::make_unique<http::Server>(
@@ -214,8 +237,10 @@ std::string Gateway::url() const {
 void Gateway::announce() {
     const std::string url = this->url();
     log::info("serving", {{"url", url}, {"state_dir", config_.state_directory().string()}});
-    // For the person who started it; the log never has the token.
-    std::fprintf(stdout, "Cellblock is ready at %s/?token=%s\n", url.c_str(), token_.c_str());
+    // For the person who started it; the log never has the token. Who gave one knows it.
+    const bool shows_token = admission_ == auth::Admission::with_token && !token_is_given();
+    const std::string query = shows_token ? "/?token=" + token_ : "/";
+    std::fprintf(stdout, "Cellblock is ready at %s%s\n", url.c_str(), query.c_str());
     std::fflush(stdout);
     if (config_.compat == "kernel-gateway") {
         // Programs that start a kernel gateway wait for these words and take the port from them.

@@ -9,6 +9,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -18,6 +19,7 @@
 #include "base/process.h"
 #include "base/worker_pool.h"
 #include "gateway/api/services.h"
+#include "gateway/auth/admission.h"
 #include "gateway/cli/machines.h"
 #include "gateway/config/config.h"
 #include "gateway/http/server.h"
@@ -38,6 +40,8 @@ class Gateway {
   private:
     // What fails early: folders, token, certificate, port, artifact store.
     Result<void> prepare();
+    Result<void> prepare_admission(const boost::asio::ip::address& address);
+    bool token_is_given() const;
     Result<void> read_seed();
     Result<void> make_server();
     jupyter::Settings jupyter_settings() const;
@@ -57,7 +61,8 @@ class Gateway {
     const config::Config config_;
     int ready_fd_;
     int exit_code_ = 0;
-    std::string token_;  // empty: none is needed
+    auth::Admission admission_ = auth::Admission::with_token;
+    std::string token_;  // never empty
     std::vector<std::string> seed_;
     metrics::Registry metrics_;  // before the loop, whose last coroutines may still count
     boost::asio::io_context loop_{1};

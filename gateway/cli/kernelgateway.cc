@@ -50,8 +50,8 @@ void add_kernelgateway(CLI::App& app, Run& run) {
         "Linked as jupyter-kernelgateway into a folder of the PATH, it is what programs start "
         "that\n"
         "call `jupyter kernelgateway`. Folders are set by CELLBLOCK_STATE_DIR and the like.\n"
-        "Without KG_AUTH_TOKEN the token is the token file's; an empty one opens the gateway to\n"
-        "whoever reaches its port.\n"
+        "Without KG_AUTH_TOKEN, or with an empty one, the token is the token file's; only\n"
+        "CELLBLOCK_INSECURE_NO_TOKEN=yes on a loopback address does without one.\n"
         "Example:\n"
         "  KG_AUTH_TOKEN=secret cellblock kernelgateway --KernelGatewayApp.port=8888");
     command->callback([command, &run] {

@@ -25,6 +25,7 @@ struct Config {
     std::string cache_dir;   // empty: chosen for the user
     std::string token_file;  // empty: state_dir/token
     // The front door.
+    std::string insecure_no_token = "no";
     std::string tls_certificate;
     std::string tls_key;
     std::vector<std::string> allowed_hosts;
@@ -57,7 +58,7 @@ struct Config {
     std::vector<std::string> kernel_environment;
     std::vector<std::string> kernel_environment_inherited;
     // Only kernel_gateway's names for things set it (KG_AUTH_TOKEN): a token of the environment
-    // instead of the file's. Empty: whoever reaches the port may do everything.
+    // instead of the file's. Empty: nothing, the file's (see auth/admission.h).
     std::optional<std::string> token;
     // The chat page.
     std::string chat_dir;  // empty: beside the program

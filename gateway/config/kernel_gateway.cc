@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/json.h"
 
@@ -53,7 +54,14 @@ Result<void> set_port(Config& config, std::string_view value, std::string_view) 
     config.listen = config.listen.substr(0, config.listen.rfind(':') + 1) + std::string(value);
     return {};
 }
-Result<void> set_token(Config& config, std::string_view value, std::string_view) {
+// What no header carries unchanged would never fit.
+Result<void> set_token(Config& config, std::string_view value, std::string_view source) {
+    const auto carried = [](char c) { return c > ' ' && c <= '~'; };
+    if (!std::all_of(value.begin(), value.end(), carried)) {
+        return fail(ErrorCode::invalid_argument,
+                    std::string(source) + " has a character that no token may have",
+                    "use letters, digits and signs of ASCII, without spaces");
+    }
     config.token = std::string(value);
     return {};
 }
@@ -158,6 +166,11 @@ constexpr std::array table = {
     Trait{"log_level", "", nullptr},
 };
 
+// Whether the option alone means yes. A token of "True" would be everybody's.
+bool is_switch(const Trait& trait) {
+    return trait.apply == nullptr || trait.apply == set_list_kernels;
+}
+
 // "KernelGatewayApp.port" and the alias "port" are the same.
 const Trait* find_trait(std::string_view option) {
     const std::string_view name = option.substr(option.rfind('.') + 1);
@@ -190,20 +203,24 @@ Result<std::vector<std::string>> apply_kernel_gateway_arguments(
         }
         option.remove_prefix(2);
         const std::size_t equals = option.find('=');
-        std::string_view value;
+        std::optional<std::string_view> value;
         if (equals != std::string_view::npos) {
             value = option.substr(equals + 1);
             option = option.substr(0, equals);
         } else if (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--")) {
             value = arguments[++i];
-        } else {
-            value = "True";  // a switch
         }
         const Trait* trait = find_trait(option);
+        if (!value) {
+            if (trait != nullptr && !is_switch(*trait)) {
+                return fail(ErrorCode::invalid_argument, arguments[i] + " has no value");
+            }
+            value = "True";
+        }
         if (trait == nullptr) {
             unknown.emplace_back(option);
         } else if (trait->apply != nullptr) {
-            CB_TRY(trait->apply(config, value, "--" + std::string(option)));
+            CB_TRY(trait->apply(config, *value, "--" + std::string(option)));
         }
     }
     return unknown;

@@ -10,6 +10,7 @@ namespace {
 constexpr std::array<std::string_view, 4> log_levels = {"debug", "info", "warning", "error"};
 constexpr std::array<std::string_view, 3> accelerators = {"auto", "kvm", "tcg"};
 
+constexpr std::array<std::string_view, 2> yes_or_no = {"no", "yes"};
 constexpr std::array<std::string_view, 2> compats = {"jupyter-server", "kernel-gateway"};
 constexpr std::array<std::string_view, 3> listings = {"auto", "yes", "no"};
 constexpr std::array<std::string_view, 3> culls = {"unused", "connected", "busy"};
@@ -29,6 +30,11 @@ const std::array table = {
     Key{"token_file", &Config::token_file,
         "File with the token that clients must send; made at the first start. Empty: token in "
         "state_dir."},
+    Key{"insecure_no_token", &Config::insecure_no_token,
+        "yes: clients need no token, so that every user and program of this machine may do "
+        "everything. Taken only on a loopback address, and not where \"*\" allows all hosts or "
+        "origins.",
+        0, 0, yes_or_no},
     Key{"tls_certificate", &Config::tls_certificate,
         "PEM file with the server's certificate chain. With it, and tls_key, the gateway speaks "
         "https."},

@@ -92,6 +92,27 @@ def test_a_token_needs_no_xsrf_cookie_and_cookies_are_not_looked_at(start):
     assert gateway.request("DELETE", url, headers=stale).status_code == 204
 
 
+@pytest.mark.parametrize(
+    "arguments, variables, reason",
+    [
+        ((), {"KG_AUTH_TOKEN": ""}, "an empty token does not open this gateway"),
+        (("--insecure-no-token", "yes", "--listen", "0.0.0.0:0"), {}, "other machines reach"),
+        (("--insecure-no-token", "yes"), {"KG_ALLOW_ORIGIN": "*"}, "any web page"),
+    ],
+)
+def test_it_is_not_open_by_accident_and_says_why_a_token_is_needed(arguments, variables, reason):
+    gateway = Gateway(*MANNERS, *arguments, env=variables)
+    try:
+        url = f"{gateway.url}/api/kernelspecs"
+        for headers in ({}, {"Authorization": "token "}, {"Authorization": "token wrong"}):
+            assert requests.get(url, headers=headers, timeout=30).status_code == 401
+        assert requests.get(f"{url}?token=", timeout=30).status_code == 401
+        assert gateway.request("GET", "/api/kernelspecs").status_code == 200
+        assert reason in gateway.log() and gateway.token in gateway.log()
+    finally:
+        gateway.remove()
+
+
 def test_a_seed_that_fails_leaves_no_kernel_and_says_why(start, tmp_path):
     path = seed(tmp_path / "seed.ipynb", "x = 1", "raise RuntimeError('of the seed')")
     gateway = start(KG_SEED_URI=path, KG_LIST_KERNELS="1")

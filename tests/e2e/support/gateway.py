@@ -69,8 +69,7 @@ class Gateway:
         command = [
             str(BINARY),
             "serve",
-            "--listen",
-            "127.0.0.1:0",
+            *(() if "--listen" in arguments else ("--listen", "127.0.0.1:0")),
             "--state-dir",
             str(self.state),
             "--ready-fd",
@@ -91,10 +90,8 @@ class Gateway:
         except BaseException:
             self.stop()
             raise
-        if env and "KG_AUTH_TOKEN" in env:
-            self.token = env["KG_AUTH_TOKEN"]
-        else:
-            self.token = (self.state / "token").read_text().strip()
+        given = (env or {}).get("KG_AUTH_TOKEN")
+        self.token = given or (self.state / "token").read_text().strip()
         self.session = requests.Session()
         self.session.headers["Authorization"] = f"Bearer {self.token}"
 

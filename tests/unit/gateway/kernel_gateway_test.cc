@@ -74,13 +74,26 @@ TEST_CASE("our own variables and flags beat those of kernel_gateway") {
     CHECK(config->kernels_max == 7);
 }
 
-TEST_CASE("an empty token is one that nobody needs, an absent one is the file's") {
-    const auto open = loaded({{"KG_AUTH_TOKEN", ""}}, as_kernel_gateway());
-    REQUIRE(open.has_value());
-    CHECK(open->token == "");
-    const auto closed = loaded({}, as_kernel_gateway());
-    REQUIRE(closed.has_value());
-    CHECK(!closed->token);
+TEST_CASE("an empty token and none are told apart, and neither asks for an open gateway") {
+    const auto empty = loaded({{"KG_AUTH_TOKEN", ""}}, as_kernel_gateway());
+    REQUIRE(empty.has_value());
+    CHECK(empty->token == "");
+    CHECK(empty->insecure_no_token == "no");
+    const auto none = loaded({}, as_kernel_gateway());
+    REQUIRE(none.has_value());
+    CHECK(!none->token);
+    CHECK(none->insecure_no_token == "no");
+}
+
+TEST_CASE("a token that no header carries is refused, and an option without a value is no token") {
+    for (const char* token : {"two words", "line\n", "\xc3\xa4", " "}) {
+        CAPTURE(token);
+        CHECK(!loaded({{"KG_AUTH_TOKEN", token}}, as_kernel_gateway()).has_value());
+    }
+    CHECK(!with({"--KernelGatewayApp.auth_token"}).has_value());
+    CHECK(!with({"--auth_token", "--port=7"}).has_value());
+    CHECK(with({"--auth_token="})->token == "");
+    CHECK(with({"--JupyterWebsocketPersonality.list_kernels"})->list_kernels == "yes");
 }
 
 TEST_CASE("the command lines of smolagents and AutoGen are understood") {

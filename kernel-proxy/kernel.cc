@@ -171,8 +171,7 @@ void Kernel::on_died(const KernelDeath& death) {
     log::warning(
         "kernel_died",
         {{"kernel_id", spec_.id}, {"how", death.how}, {"out_of_memory", death.out_of_memory}});
-    end_running(death.out_of_memory ? Outcome::out_of_memory : Outcome::kernel_died,
-                describe(death));
+    end_running(outcome_of(death), describe(death));
     spawn(restart_after_death(Announce::yes), "kernel_restart");
 }
 

@@ -59,6 +59,7 @@ struct KernelDeath {
     bool out_of_memory = false;
     std::int64_t peak_bytes = 0;
     std::int64_t limit_bytes = 0;
+    std::int64_t processes_max = 0;  // not 0: it had more, and was killed for it
 };
 
 // Whether Jupyter clients are told that the process is replaced: the one that asked knows, and

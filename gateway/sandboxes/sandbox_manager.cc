@@ -143,11 +143,13 @@ asio::awaitable<Result<void>> SandboxManager::remove(const std::string& id) {
     if (at == sandboxes_.end()) {
         co_return fail(ErrorCode::not_found, "sandbox \"" + id + "\" was not found");
     }
-    const SandboxPointer sandbox = at->second;
-    const Error reason(ErrorCode::sandbox_gone, "the sandbox was deleted");
-    forget(id, reason);  // from now on nobody finds it; its microVM ends below
-    co_await sandbox->kill(reason);
+    co_await end(at->second, Error(ErrorCode::sandbox_gone, "the sandbox was deleted"));
     co_return Result<void>{};
+}
+
+asio::awaitable<void> SandboxManager::end(SandboxPointer sandbox, Error reason) {
+    forget(sandbox->id(), reason);  // from now on nobody finds it; its microVM ends below
+    co_await sandbox->kill(reason);
 }
 
 asio::awaitable<void> SandboxManager::remove_all() {
@@ -160,7 +162,9 @@ asio::awaitable<void> SandboxManager::remove_all() {
         if (sandbox->state() == SandboxState::paused) {
             sandboxes_.erase(sandbox->id());  // it stays on disk
         } else {
-            co_await remove(sandbox->id());
+            Error reason(ErrorCode::sandbox_gone, "the gateway was stopped",
+                         "start it again, and make a new sandbox");
+            co_await end(sandbox, std::move(reason));
         }
     }
 }

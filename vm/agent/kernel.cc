@@ -114,6 +114,9 @@ asio::awaitable<Result<Started>> Kernel::bring_up(StartOptions options) {
     services_.reaper.watch(pid_, [self](ExitStatus status) {
         spawn_logged(self->services_.executor, self->after_end(status), "kernel end", self);
     });
+    killed_for_ = Kill::nothing;
+    spawn_logged(services_.executor, watch_processes(weak_from_this(), pid_), "process count",
+                 nullptr);
     if (state_ != KernelState::starting) {
         co_return fail(ErrorCode::cancelled, "it was stopped meanwhile");
     }
@@ -206,6 +209,20 @@ void Kernel::kill_all() {
     if (group_) (void)group_->kill();
 }
 
+asio::awaitable<void> Kernel::watch_processes(std::weak_ptr<Kernel> watched, pid_t pid) {
+    while (true) {
+        co_await pause(limits::agent_kernel_processes_interval);
+        const auto kernel = watched.lock();
+        if (!kernel || kernel->pid_ != pid || !kernel->group_) co_return;
+        const std::size_t processes = kernel->group_->processes();
+        if (processes <= limits::agent_kernel_processes_max) continue;
+        log::warning("kernel_killed", {{"pid", pid}, {"processes", processes}});
+        kernel->killed_for_ = Kill::too_many_processes;
+        kernel->kill_all();
+        co_return;
+    }
+}
+
 asio::awaitable<Result<void>> Kernel::stop() {
     const auto self = shared_from_this();
     if (state_ == KernelState::running && channels_) {
@@ -254,6 +271,9 @@ asio::awaitable<void> Kernel::after_end(ExitStatus status) {
                   {"out_of_memory", memory.oom_kills > 0},
                   {"peak_bytes", memory.peak_bytes},
                   {"limit_bytes", services_.cgroups ? services_.cgroups->memory_limit() : 0}};
+    if (killed_for_ == Kill::too_many_processes) {
+        event["processes_max"] = limits::agent_kernel_processes_max;
+    }
     if (status.signal != 0) {
         event["signal"] = status.signal;
     } else {

@@ -53,6 +53,9 @@ struct Started {
     Started() = default;
 };
 
+// Why the agent itself killed a process that nobody asked it to.
+enum class Kill { nothing, too_many_processes };
+
 enum class KernelState { ended, starting, running, stopping };
 std::string_view to_string(KernelState state);
 
@@ -89,6 +92,8 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     Result<pid_t> spawn_plainly(const StartOptions& options);
     DroppedHandler dropped_handler() const;
     boost::asio::awaitable<Result<Started>> bring_up(StartOptions options);
+    // Kills the process when it has made too many others, by fork bomb or by mistake.
+    static boost::asio::awaitable<void> watch_processes(std::weak_ptr<Kernel> kernel, pid_t pid);
     boost::asio::awaitable<void> after_end(ExitStatus status);
     boost::asio::awaitable<void> clear_group(KernelGroup group);
     boost::asio::awaitable<Result<void>> wait_ended(Deadline deadline);
@@ -101,6 +106,7 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     KernelState state_ = KernelState::ended;
     pid_t pid_ = -1;
     std::string how_it_ended_ = "never started";
+    Kill killed_for_ = Kill::nothing;
     std::optional<KernelGroup> group_;
     std::shared_ptr<KernelChannels> channels_;
     std::shared_ptr<HostRelay> relay_;

@@ -32,6 +32,7 @@
 #include "base/condition.h"
 #include "kernel-proxy/channels.h"
 #include "kernel-proxy/execution.h"
+#include "kernel-proxy/kernel_launch.h"
 #include "kernel-proxy/message.h"
 #include "vm/link/link.h"
 
@@ -49,6 +50,7 @@ struct KernelSpec {
     std::string name = "python3";  // kernelspec in the guest
     std::string working_directory = "/home/user";
     std::map<std::string, std::string> environment;  // the sandbox's, then the context's own
+    KernelLaunch launch;
     KernelSpec() = default;
 };
 

@@ -118,6 +118,25 @@ asio::awaitable<void> Gateway::tidy_store() {
     }
 }
 
+namespace {
+
+jupyter::Kernelspecs offered_kernels(const vm::Image& image) {
+    std::map<std::string, jupyter::OfferedKernel> others;
+    for (const auto& [name, spec] : image.kernelspecs) {
+        jupyter::OfferedKernel& kernel = others[name];
+        kernel.display_name = spec.display_name;
+        kernel.language = spec.language;
+        kernel.environment = spec.environment;
+        kernel.launch.argv = spec.argv;
+        if (spec.interrupt_mode == "message") {
+            kernel.launch.interrupt_mode = kernel_proxy::InterruptMode::message;
+        }
+    }
+    return jupyter::Kernelspecs(std::move(others));
+}
+
+}  // namespace
+
 jupyter::Settings Gateway::jupyter_settings() const {
     jupyter::Settings settings;
     settings.version = CELLBLOCK_VERSION;
@@ -220,6 +239,7 @@ asio::awaitable<void> Gateway::bring_up() {
         co_await take_down();
         co_return;
     }
+    jupyter_->offer(offered_kernels(machines_->image()));
     server_->start();
     spawn_logged(loop_.get_executor(), jupyter_->cull_kernels(), "cull_kernels", nullptr);
     announce();

@@ -69,8 +69,15 @@ awaitable<Result<PlacedKernel>> Door::start_kernel(NewKernel wanted) {
     wanted.environment.insert(settings.environment.begin(), settings.environment.end());
     // What libraries tell a gateway's kernel by; the client's word for it does not count.
     wanted.environment["KERNEL_GATEWAY"] = "1";
+    const auto name = kernelspecs.resolve(wanted.name);
+    if (!name) {
+        co_return fail(ErrorCode::internal,
+                       "NoSuchKernel: there is no kernel named '" + wanted.name + "'",
+                       "GET /api/kernelspecs lists the kernels");
+    }
+    wanted.name = *name;
     CB_CO_TRY_ASSIGN(kernel, co_await create_kernel(services.sandboxes, services.sandbox_defaults,
-                                                    std::move(wanted)));
+                                                    std::move(wanted), kernelspecs.other(*name)));
     const auto seeded = co_await seed_kernel(kernel.kernel(), settings.seed);
     if (!seeded) {
         co_await services.sandboxes.remove(kernel.sandbox->id());

@@ -55,12 +55,14 @@ struct Settings {
 struct Door {
     api::Services& services;
     const Settings settings;
+    Kernelspecs kernelspecs;  // complete when the guest's image is known: offer()
     const WallTime started_at = std::chrono::system_clock::now();
     SessionStore sessions;
     ConnectionFiles connection_files;
 
     Door(boost::asio::any_io_executor executor, api::Services& services_, Settings settings_);
 
+    void offer(Kernelspecs specs) { kernelspecs = std::move(specs); }
     // A kernel in a sandbox of its own, seeded. Those that are being started count for the maximum.
     boost::asio::awaitable<Result<PlacedKernel>> start_kernel(NewKernel wanted);
     // `forbidden` where listing is off.

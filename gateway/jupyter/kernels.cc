@@ -50,13 +50,25 @@ Result<NewKernel> new_kernel_from(const Json& body, const std::vector<std::strin
     return wanted;
 }
 
+namespace {
+
+// Starts `other`, then ends the kernel that the template brought.
+awaitable<Result<ContextPointer>> exchange(Sandbox& sandbox, ContextPointer first, std::string name,
+                                           const OfferedKernel& other) {
+    ContextSpec spec;
+    spec.language = other.language;
+    spec.kernel_name = std::move(name);
+    spec.launch = other.launch;
+    spec.environment = other.environment;
+    CB_CO_TRY_ASSIGN(context, co_await sandbox.create_context(std::move(spec)));
+    CB_CO_TRY(co_await sandbox.delete_context(first->id()));
+    co_return context;
+}
+
+}  // namespace
+
 awaitable<Result<PlacedKernel>> create_kernel(SandboxManager& sandboxes, SandboxSpec defaults,
-                                              NewKernel wanted) {
-    if (!wanted.name.empty() && !resolve_kernel_name(wanted.name)) {
-        co_return fail(ErrorCode::internal,
-                       "NoSuchKernel: there is no kernel named '" + wanted.name + "'",
-                       "GET /api/kernelspecs lists the kernels");
-    }
+                                              NewKernel wanted, const OfferedKernel* other) {
     SandboxSpec spec = std::move(defaults);
     spec.environment = std::move(wanted.environment);
     spec.lifetime = Lifetime::of_its_kernel;
@@ -64,7 +76,13 @@ awaitable<Result<PlacedKernel>> create_kernel(SandboxManager& sandboxes, Sandbox
     spec.timeout = limits::sandbox_timeout_max;
     CB_CO_TRY_ASSIGN(sandbox, co_await sandboxes.create(std::move(spec)));
     const ContextPointer context = sandbox->contexts().front();
-    co_return PlacedKernel(std::move(sandbox), context);
+    if (other == nullptr) co_return PlacedKernel(std::move(sandbox), context);
+    auto started = co_await exchange(*sandbox, context, std::move(wanted.name), *other);
+    if (!started) {
+        (void)co_await sandboxes.remove(sandbox->id());
+        co_return fail(std::move(started).error());
+    }
+    co_return PlacedKernel(std::move(sandbox), std::move(*started));
 }
 
 Json kernel_model(const kernel_proxy::Kernel& kernel) {

@@ -29,7 +29,7 @@ Result<void> check_kernelspec(const Json& notebook) {
     const auto spec = metadata->find("kernelspec");
     if (spec == metadata->end() || !spec->is_object()) return {};
     CB_TRY_ASSIGN(name, optional_string(*spec, "name"));
-    if (!name || resolve_kernel_name(*name)) return {};
+    if (!name || is_python_kernel(*name)) return {};
     return fail(ErrorCode::invalid_argument,
                 "NoSuchKernel: the seed notebook is for the kernel '" + *name + "'");
 }

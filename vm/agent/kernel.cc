@@ -150,7 +150,7 @@ Result<KernelEndpoints> Kernel::prepare_folder() {
 asio::awaitable<Result<Started>> Kernel::start_process(const StartOptions& options) {
     Started started;
     started.via = "zygote";
-    if (services_.zygote.started()) {
+    if (options.argv.empty() && services_.zygote.started()) {
         ForkRequest request;
         request.kernel_id = id_;
         request.connection_file = connection_file(folder());
@@ -183,8 +183,12 @@ asio::awaitable<Result<Started>> Kernel::start_process(const StartOptions& optio
 Result<pid_t> Kernel::spawn_plainly(const StartOptions& options) {
     const Options& agent = services_.options;
     LaunchRequest request;
-    request.argv = {agent.python, "-m", "cellblock_kernel.launch", "-f",
-                    connection_file(folder()).string()};
+    request.argv = options.argv;
+    if (request.argv.empty()) {
+        request.argv = {agent.python, "-m", "cellblock_kernel.launch", "-f", "{connection_file}"};
+    }
+    std::replace(request.argv.begin(), request.argv.end(), std::string("{connection_file}"),
+                 connection_file(folder()).string());
     request.environment = python_environment(agent);
     for (const auto& [name, value] : options.environment) request.environment[name] = value;
     request.working_directory =

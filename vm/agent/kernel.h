@@ -41,6 +41,7 @@ struct StartOptions {
     std::string name = "python3";
     std::string working_directory;  // empty: the user's home
     std::map<std::string, std::string> environment;
+    std::vector<std::string> argv;  // a kernelspec's; empty: a fork of the zygote
 
     StartOptions() = default;
 };

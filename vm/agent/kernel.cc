@@ -28,6 +28,8 @@ asio::awaitable<void> pause(std::chrono::milliseconds time) {
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
+std::uint64_t kernels_made = 0;  // loop thread only, as kernels are
+
 }  // namespace
 
 std::string_view to_string(KernelState state) {
@@ -47,6 +49,7 @@ std::string_view to_string(KernelState state) {
 Kernel::Kernel(const KernelServices& services, std::string id)
     : services_(services),
       id_(std::move(id)),
+      short_way_("/run/k/" + std::to_string(++kernels_made)),
       relay_(std::make_shared<HostRelay>(services.executor, dropped_handler())),
       ended_(services.executor) {
     relay_->start();
@@ -65,6 +68,8 @@ Kernel::~Kernel() {
     if (pid_ > 0) services_.reaper.forget(pid_);
     if (channels_) channels_->close();
     relay_->close();
+    std::error_code error;
+    if (services_.options.mode == Mode::guest) std::filesystem::remove(short_way_, error);
 }
 
 // --- starting ------------------------------------------------------------------------------------
@@ -102,7 +107,8 @@ asio::awaitable<Result<Started>> Kernel::start(StartOptions options) {
 
 asio::awaitable<Result<Started>> Kernel::bring_up(StartOptions options) {
     const auto begun = std::chrono::steady_clock::now();
-    CB_CO_TRY_ASSIGN(endpoints, prepare_folder());
+    const Start start = options.argv.empty() ? Start::by_zygote : Start::by_argv;
+    CB_CO_TRY_ASSIGN(endpoints, prepare_folder(start));
     if (services_.cgroups) {
         // The table's const view: making a group changes the tree, not the object's meaning.
         CB_CO_TRY_ASSIGN(group, const_cast<Cgroups&>(*services_.cgroups).make_kernel_group());
@@ -134,13 +140,27 @@ asio::awaitable<Result<Started>> Kernel::bring_up(StartOptions options) {
 
 // Fresh, and given to the user only when all is in it: nothing of ours is written where the user
 // could have put a link.
-Result<KernelEndpoints> Kernel::prepare_folder() {
+Result<KernelEndpoints> Kernel::prepare_folder(Start start) {
     const auto dir = folder();
     std::error_code error;
     std::filesystem::remove_all(dir, error);
     CB_TRY(make_directories(dir, 0700));
     const Options& options = services_.options;
-    CB_TRY_ASSIGN(endpoints, write_connection_file(dir, name_, options.uid, options.gid));
+    ConnectionOptions connection;
+    connection.sockets = dir;
+    if (options.mode == Mode::guest) {
+        CB_TRY(make_directories(short_way_.parent_path(), 0755));
+        std::filesystem::remove(short_way_, error);
+        std::filesystem::create_symlink(dir, short_way_, error);
+        if (error)
+            return fail(ErrorCode::io, "link " + short_way_.string() + ": " + error.message());
+        connection.sockets = short_way_;
+    }
+    connection.kernel_name = name_;
+    if (start == Start::by_argv) connection.signature_scheme = "none";
+    connection.uid = options.uid;
+    connection.gid = options.gid;
+    CB_TRY_ASSIGN(endpoints, write_connection_file(dir, connection));
     if (::getuid() == 0 && ::chown(dir.c_str(), options.uid, options.gid) != 0) {
         return fail(error_from_errno(errno, "give " + dir.string() + " to the kernel's user"));
     }

@@ -88,7 +88,8 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     boost::asio::awaitable<Result<void>> run_silently(std::string code, Deadline deadline);
 
   private:
-    Result<KernelEndpoints> prepare_folder();
+    enum class Start { by_zygote, by_argv };
+    Result<KernelEndpoints> prepare_folder(Start start);
     boost::asio::awaitable<Result<Started>> start_process(const StartOptions& options);
     Result<pid_t> spawn_plainly(const StartOptions& options);
     DroppedHandler dropped_handler() const;
@@ -103,6 +104,9 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
 
     const KernelServices& services_;
     std::string id_;
+    // In a guest: a link to folder() for the addresses of sockets, which xeus reads into 32 bytes
+    // (ZMQ_LAST_ENDPOINT; a longer one ends xeus-python 0.19 with EINVAL).
+    std::filesystem::path short_way_;
     std::string name_;
     KernelState state_ = KernelState::ended;
     pid_t pid_ = -1;

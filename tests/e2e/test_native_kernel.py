@@ -1,4 +1,4 @@
-"""The image's native xeus kernel (xeus-python) beside ipykernel: listed, run, interrupted, restarted."""
+"""The image's native xeus kernel (xeus-python): listed, run, interrupted, restarted."""
 
 import pytest
 from support.kernels import (

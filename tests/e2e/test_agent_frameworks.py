@@ -87,21 +87,23 @@ def test_autogens_local_jupyter_server_and_its_executor(tmp_path):
         from autogen.coding import CodeBlock
         from autogen.coding.jupyter import JupyterCodeExecutor, LocalJupyterServer
 
+        def run(executor, *cells):
+            return executor.execute_code_blocks(
+                [CodeBlock(code=cell, language="python") for cell in cells]
+            )
+
         server = LocalJupyterServer(log_file=str(tmp_path / "kernelgateway.log"), port=free_port())
         try:
             with JupyterCodeExecutor(server, timeout=120, output_dir=tmp_path) as executor:
-                first = executor.execute_code_blocks(
-                    [CodeBlock("x = 20\nprint('on')", "python"), CodeBlock("x + 22", "python")]
-                )
+                first = run(executor, "x = 20\nprint('on')", "x + 22")
                 assert (first.exit_code, first.output.split()) == (0, ["on", "42"])
-                shown = executor.execute_code_blocks([CodeBlock(picture, "python")])
+                shown = run(executor, picture)
                 assert shown.exit_code == 0
                 assert [name.endswith(".png") for name in shown.output_files] == [True]
-                failed = executor.execute_code_blocks([CodeBlock("1 / 0", "python")])
+                failed = run(executor, "1 / 0")
                 assert failed.exit_code == 1 and "ZeroDivisionError" in failed.output
                 executor.restart()
-                gone = executor.execute_code_blocks([CodeBlock("x", "python")])
-                assert "NameError" in gone.output
+                assert "NameError" in run(executor, "x").output
             assert server.get_client().list_kernels() == []
         finally:
             server.stop()

@@ -1,12 +1,10 @@
 """JupyterLab in a browser: a person's notebook on a kernel in a microVM."""
 
-import os
-from pathlib import Path
-
 import nbformat
 import pytest
 from playwright.sync_api import expect
 from support.browser import chromium
+from support.gateway import BINARY
 from support.jupyter_server import JupyterServer
 
 TIMEOUT_MS = 120_000
@@ -26,10 +24,8 @@ CELLS = [
 
 
 def keep(page, name: str) -> None:
-    """A picture for people, where CELLBLOCK_SCREENSHOTS says."""
-    folder = os.environ.get("CELLBLOCK_SCREENSHOTS")
-    if folder:
-        page.screenshot(path=str(Path(folder) / f"{name}.png"))
+    """A picture for people: build/screenshots."""
+    page.screenshot(path=BINARY.parent / "screenshots" / f"{name}.png")
 
 
 @pytest.fixture

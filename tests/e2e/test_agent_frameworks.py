@@ -16,8 +16,6 @@ import docker
 import requests
 import smolagents
 import tornado.websocket
-from autogen.coding import CodeBlock
-from autogen.coding.jupyter import JupyterCodeExecutor, LocalJupyterServer
 from smolagents.monitoring import AgentLogger, LogLevel
 from smolagents.remote_executors import DockerExecutor
 from support.gateway import Gateway
@@ -72,6 +70,8 @@ def test_smolagents_docker_executor_runs_code_and_gets_its_final_answer(tmp_path
             ran = executor("x = 6\nprint('working')\nx * 7")
             assert (ran.output, ran.logs, ran.is_final_answer) == ("42", "working\n", False)
             executor.send_variables({"words": ["a", "b"]})
+            # What its final answer needs is in the image: pip would take half a minute to see that.
+            executor.installed_packages += ["PIL", "numpy"]
             executor.send_tools({"final_answer": smolagents.FinalAnswerTool()})
             answer = executor("final_answer({'n': x, 'words': words, 'long': 'y' * 300_000})")
             assert answer.is_final_answer
@@ -83,21 +83,27 @@ def test_smolagents_docker_executor_runs_code_and_gets_its_final_answer(tmp_path
 def test_autogens_local_jupyter_server_and_its_executor(tmp_path):
     picture = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
     with as_kernelgateway(tmp_path):
+        # While it is imported it looks whether there is a `jupyter kernelgateway`.
+        from autogen.coding import CodeBlock
+        from autogen.coding.jupyter import JupyterCodeExecutor, LocalJupyterServer
+
+        def run(executor, *cells):
+            return executor.execute_code_blocks(
+                [CodeBlock(code=cell, language="python") for cell in cells]
+            )
+
         server = LocalJupyterServer(log_file=str(tmp_path / "kernelgateway.log"), port=free_port())
         try:
             with JupyterCodeExecutor(server, timeout=120, output_dir=tmp_path) as executor:
-                first = executor.execute_code_blocks(
-                    [CodeBlock("x = 20\nprint('on')", "python"), CodeBlock("x + 22", "python")]
-                )
+                first = run(executor, "x = 20\nprint('on')", "x + 22")
                 assert (first.exit_code, first.output.split()) == (0, ["on", "42"])
-                shown = executor.execute_code_blocks([CodeBlock(picture, "python")])
+                shown = run(executor, picture)
                 assert shown.exit_code == 0
                 assert [name.endswith(".png") for name in shown.output_files] == [True]
-                failed = executor.execute_code_blocks([CodeBlock("1 / 0", "python")])
+                failed = run(executor, "1 / 0")
                 assert failed.exit_code == 1 and "ZeroDivisionError" in failed.output
                 executor.restart()
-                gone = executor.execute_code_blocks([CodeBlock("x", "python")])
-                assert "NameError" in gone.output
+                assert "NameError" in run(executor, "x").output
             assert server.get_client().list_kernels() == []
         finally:
             server.stop()

@@ -12,8 +12,7 @@ import pytest
 import zmq
 from jupyter_client import BlockingKernelClient
 from support.gateway import BINARY
-from support.kernels import TIMEOUT_S, new_kernel
-from test_zmq_kernel import wait_until
+from support.kernels import TIMEOUT_S, new_kernel, wait_until
 
 DELIMITER = b"<IDS|MSG>"
 DEEP = b'{"a":' * 100_000

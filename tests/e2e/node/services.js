@@ -2,8 +2,8 @@
 //
 //     node services.js URL TOKEN PROTOCOL CHECK...      (PROTOCOL: v1 or legacy)
 //
-// Prints "ok CHECK" for each; the first that fails ends the process with its error. NODE_PATH leads
-// to the packages.
+// Prints "ok CHECK" for each, at the end "ok v1" or "ok legacy": what was spoken. The first that fails
+// ends the process with its error. NODE_PATH leads to the packages.
 "use strict";
 
 const assert = require("node:assert");
@@ -238,9 +238,9 @@ async function main() {
             await checks[name](kernel);
             console.log(`ok ${name}`);
         }
-        const expected = protocol === "v1" ? "v1.kernel.websocket.jupyter.org" : "";
-        assert.deepEqual([...protocolsSeen], [expected]);
-        console.log(`ok ${protocol}`);
+        for (const spoken of protocolsSeen) {
+            console.log(`ok ${spoken === "v1.kernel.websocket.jupyter.org" ? "v1" : spoken || "legacy"}`);
+        }
     } finally {
         await kernel.shutdown();
     }

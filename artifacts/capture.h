@@ -30,7 +30,7 @@ struct PendingArtifact {
     ArtifactKind kind = ArtifactKind::file;
     std::string mime;
     std::string name;   // safe
-    std::string field;  // the result field that shows the same: "png", "html", "chart", "table"
+    std::string field;  // the result field that shows the same: "png", "html", "chart"; or ""
     Bytes bytes;
     std::string guest_path;
     GuestCopy guest_copy = GuestCopy::goes;

@@ -41,8 +41,16 @@ def _failure(error: Exception) -> dict[str, Any]:
 
 
 def _capture(source: Source) -> Captured:
-    reasons: list[str] = []
     data, shown_rows = _e2b_data(source)
+    bundle = describe(source)
+    if shown_rows < source.rows:
+        bundle["e2b_rows"] = shown_rows
+    return Captured(bundle, data)
+
+
+def describe(source: Source) -> dict[str, Any]:
+    """The bundle of a table: schema, statistics, preview, and where its full data is."""
+    reasons: list[str] = []
     bundle: dict[str, Any] = {
         "v": 1,
         "library": source.library,
@@ -52,8 +60,6 @@ def _capture(source: Source) -> Captured:
     }
     if not source.rows_known:
         reasons.append(f"only the first {source.rows} rows were asked for")
-    if shown_rows < source.rows:
-        bundle["e2b_rows"] = shown_rows
     seconds = min(budget.TABLE_SECONDS, budget.cell_time.left)
     width = min(len(source.columns), budget.PREVIEW_COLUMNS)
     if width < len(source.columns):
@@ -67,7 +73,7 @@ def _capture(source: Source) -> Captured:
     ]
     bundle["partial"] = bool(reasons)
     bundle["reason"] = "; ".join(reasons)
-    return Captured(bundle, data)
+    return bundle
 
 
 def _stored(source: Source, clock: budget.Clock, reasons: list[str]) -> dict[str, Any] | None:

@@ -163,6 +163,7 @@ void Kernel::on_died(const KernelDeath& death) {
             spawn(restart_after_death(Announce::no), "kernel_restart");
         } else {
             state_ = KernelState::dead;
+            changed_.notify_all();
             if (on_shut_down_) on_shut_down_();
         }
         return;
@@ -216,8 +217,16 @@ Channels::KernelSide Kernel::side_for_channels() {
 
 asio::awaitable<Result<void>> Kernel::wait_for_process() {
     const auto self = shared_from_this();
-    while (frozen_ || state_ == KernelState::starting || state_ == KernelState::restarting) {
-        co_await changed_.wait();
+    const Deadline patience = std::chrono::steady_clock::now() + limits::kernel_stop_timeout;
+    while (true) {
+        if (frozen_ || state_ == KernelState::starting || state_ == KernelState::restarting) {
+            co_await changed_.wait();
+        } else if (expected_exit_ && state_ != KernelState::dead) {
+            // A process that was asked to end hears nothing more. One that stays after all does.
+            if (!co_await changed_.wait_until(patience)) expected_exit_.reset();
+        } else {
+            break;
+        }
     }
     if (state_ == KernelState::dead) co_return fail(ErrorCode::kernel_died, "the kernel is dead");
     co_return Result<void>{};

@@ -3,11 +3,10 @@
 // Body: context_json.h, ExecuteBody. Answer: 200 at once, chunked, one JSON object a line, ASCII
 // only (gateway/executions/wire_lines.h), no Content-Type, as E2B's code interpreter. With "view":
 // "llm" one Markdown document (text/markdown) at the end instead; with "images" JSON instead of
-// that:
-// {"content": [...]}, the document and the pictures as parts of a chat message. Errors before the
-// start: 422 a body of another form; as plain text 400 both context_id and language, 404 unknown
-// context or sandbox, 429 queue full, 502 sandbox gone. Afterwards every end is typed in the
-// stream.
+// that: {"content": [...]}, the document and the pictures as parts of a chat message. Errors before
+// the start: 422 a body of another form; as plain text 400 both context_id and language, 404
+// unknown context or sandbox, 429 queue full, 502 sandbox gone. Afterwards every end is typed in
+// the stream.
 //
 // A caller that goes away interrupts its cell; a queued one is taken back.
 #include <chrono>

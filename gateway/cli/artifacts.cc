@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/limits.h"
+#include "gateway/cli/answers.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/http_client.h"
 #include "gateway/cli/table.h"
@@ -42,14 +43,7 @@ Result<Json> ask(HttpClient& client, const char* method, std::string path, const
     if (!body.is_null()) call.body = dump_ascii(body);
     CB_TRY_ASSIGN(reply, client.expect_success(call));
     if (reply.body.empty()) return Json();
-    return parse_json(reply.body, JsonLimits{limits::http_json_body_max_bytes},
-                      "the gateway's answer");
-}
-
-std::string text_of(const Json& artifact, const char* field) {
-    const Json value = artifact.value(field, Json());
-    if (value.is_string()) return value.get<std::string>();
-    return value.is_null() ? std::string() : value.dump();
+    return json_of(reply);
 }
 
 // Newest first, as the gateway lists them.

@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 #include "base/limits.h"
+#include "gateway/cli/answers.h"
 
 namespace cellblock::gateway::cli {
 namespace {
@@ -32,8 +33,7 @@ Result<KernelClient> KernelClient::create(HttpClient& client, const std::string&
     call.timeout = limits::kernel_create_timeout;
     call.cancelled = std::move(cancelled);
     CB_TRY_ASSIGN(reply, client.expect_success(call));
-    const JsonLimits bounds{limits::http_json_body_max_bytes};
-    CB_TRY_ASSIGN(model, parse_json(reply.body, bounds, "the gateway's answer"));
+    CB_TRY_ASSIGN(model, json_of(reply));
     CB_TRY_ASSIGN(id, required_string(model, "id"));
     if (!is_valid_id(id)) return fail(ErrorCode::io, "the gateway's answer names no kernel");
     return KernelClient(client, std::move(id));

@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/limits.h"
+#include "gateway/cli/answers.h"
 
 namespace cellblock::gateway::cli {
 
@@ -66,8 +67,7 @@ Result<Json> get_json(HttpClient& client, const std::string& path) {
     call.path = path;
     call.timeout = limits::kernel_call_timeout;
     CB_TRY_ASSIGN(reply, client.expect_success(call));
-    const JsonLimits bounds{limits::http_json_body_max_bytes};
-    return parse_json(reply.body, bounds, "the gateway's answer");
+    return json_of(reply);
 }
 
 bool is_ours(const fs::path& folder) {

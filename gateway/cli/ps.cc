@@ -1,11 +1,10 @@
 // `cellblock ps`: the sandboxes of the running gateway, paused ones too.
 #include <cstdio>
 
-#include "base/limits.h"
+#include "gateway/cli/answers.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/http_client.h"
 #include "gateway/cli/table.h"
-#include "gateway/http/uri.h"
 
 namespace cellblock::gateway::cli {
 namespace {
@@ -14,28 +13,6 @@ struct PsArguments {
     ConfigFlags flags;
     bool json = false;
 };
-
-Result<Json> all_sandboxes(HttpClient& client) {
-    Json all = Json::array();
-    std::string token;
-    do {
-        HttpCall call;
-        call.path = "/v2/sandboxes?order=asc&limit=100&nextToken=" + http::percent_encode(token);
-        CB_TRY_ASSIGN(reply, client.expect_success(call));
-        const JsonLimits bounds{limits::http_json_body_max_bytes};
-        CB_TRY_ASSIGN(page, parse_json(reply.body, bounds, "the gateway's answer"));
-        if (!page.is_array()) return fail(ErrorCode::io, "the gateway's answer is no list");
-        for (Json& sandbox : page) all.push_back(std::move(sandbox));
-        token = reply.headers["x-next-token"];
-    } while (!token.empty());
-    return all;
-}
-
-std::string text_of(const Json& sandbox, const char* field) {
-    const Json value = sandbox.value(field, Json());
-    if (value.is_string()) return value.get<std::string>();
-    return value.is_null() ? std::string() : value.dump();
-}
 
 void print_sandboxes(const Json& sandboxes) {
     const std::vector<std::pair<const char*, const char*>> columns = {
@@ -57,7 +34,7 @@ int ps(const PsArguments& arguments) {
     if (!config) return report(config.error());
     auto client = HttpClient::for_gateway(*config);
     if (!client) return report(client.error());
-    const auto sandboxes = all_sandboxes(*client);
+    const auto sandboxes = all_pages(*client, "/v2/sandboxes?order=asc&limit=100");
     if (!sandboxes) return report(sandboxes.error());
     if (arguments.json) {
         std::printf("%s\n", dump_ascii(*sandboxes).c_str());

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "base/limits.h"
+#include "gateway/cli/answers.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/http_client.h"
 #include "gateway/http/uri.h"
@@ -39,8 +40,7 @@ int fork(const StateArguments& arguments) {
     body["count"] = arguments.count;
     const auto reply = post(arguments, "fork", body);
     if (!reply) return report(reply.error());
-    const JsonLimits bounds{limits::http_json_body_max_bytes};
-    const auto children = parse_json(reply->body, bounds, "the gateway's answer");
+    const auto children = json_of(*reply);
     if (!children) return report(children.error());
     int code = exit_success;
     for (const Json& child : *children) {

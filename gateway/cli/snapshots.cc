@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/limits.h"
+#include "gateway/cli/answers.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/http_client.h"
 #include "gateway/cli/table.h"
@@ -23,32 +24,6 @@ struct SnapshotArguments {
 Result<HttpClient> connect(const SnapshotArguments& arguments) {
     CB_TRY_ASSIGN(config, arguments.flags.load());
     return HttpClient::for_gateway(config);
-}
-
-Result<Json> answer_of(const HttpReply& reply) {
-    return parse_json(reply.body, JsonLimits{limits::http_json_body_max_bytes},
-                      "the gateway's answer");
-}
-
-// Newest first, as the gateway lists them.
-Result<Json> all_snapshots(HttpClient& client) {
-    Json all = Json::array();
-    std::string token;
-    do {
-        HttpCall call;
-        call.path = "/snapshots?limit=100&nextToken=" + http::percent_encode(token);
-        CB_TRY_ASSIGN(reply, client.expect_success(call));
-        CB_TRY_ASSIGN(page, answer_of(reply));
-        if (!page.is_array()) return fail(ErrorCode::io, "the gateway's answer is no list");
-        for (Json& snapshot : page) all.push_back(std::move(snapshot));
-        token = reply.headers["x-next-token"];
-    } while (!token.empty());
-    return all;
-}
-
-std::string text_of(const Json& snapshot, const char* field) {
-    const Json value = snapshot.value(field, Json());
-    return value.is_string() ? value.get<std::string>() : std::string();
 }
 
 std::string mib_of(const Json& snapshot, const char* field) {
@@ -92,7 +67,7 @@ void print_tree(const Json& snapshots) {
 int list(const SnapshotArguments& arguments) {
     auto client = connect(arguments);
     if (!client) return report(client.error());
-    const auto snapshots = all_snapshots(*client);
+    const auto snapshots = all_pages(*client, "/snapshots?limit=100");
     if (!snapshots) return report(snapshots.error());
     if (arguments.json) {
         std::printf("%s\n", dump_ascii(*snapshots).c_str());
@@ -120,7 +95,7 @@ int create(const SnapshotArguments& arguments) {
     const std::string path = "/sandboxes/" + http::percent_encode(arguments.sandbox) + "/snapshots";
     const auto reply = send(arguments, "POST", path, body);
     if (!reply) return report(reply.error());
-    const auto made = answer_of(*reply);
+    const auto made = json_of(*reply);
     if (!made) return report(made.error());
     std::printf("%s\n", text_of(*made, "snapshotID").c_str());
     return exit_success;

@@ -1,6 +1,7 @@
 #include "gateway/sandboxes/sandbox_manager.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/ids.h"
@@ -16,6 +17,13 @@ namespace {
 
 double seconds_since(steady_clock::time_point start) {
     return std::chrono::duration<double>(steady_clock::now() - start).count();
+}
+
+// What clients call the one template that there is: ours, and the defaults of E2B's SDKs.
+bool names_the_template(std::string_view name) {
+    constexpr std::array<std::string_view, 5> names = {"", "default", "science", "base",
+                                                       "code-interpreter-v1"};
+    return std::ranges::find(names, name) != names.end();
 }
 
 }  // namespace
@@ -43,6 +51,11 @@ SandboxManager::SandboxManager(asio::any_io_executor executor, SandboxManagerOpt
 asio::awaitable<Result<SandboxPointer>> SandboxManager::create(SandboxSpec spec) {
     if (const auto snapshot = find_snapshot(spec.template_id)) {
         co_return co_await create_from(*snapshot, std::move(spec));
+    }
+    if (!names_the_template(spec.template_id)) {
+        co_return fail(ErrorCode::not_found,
+                       "there is no template or snapshot named \"" + spec.template_id + "\"",
+                       "GET /snapshots lists the snapshots; the template is called default");
     }
     const auto started = steady_clock::now();
     const std::string id = new_short_id();

@@ -194,7 +194,7 @@ def test_markup_of_a_guest_is_shown_and_can_do_nothing(chat, pictures):
     assert frame.bounding_box()["height"] > 60
     markdown = chat.run(
         "from IPython.display import Markdown, SVG, display\n"
-        "display(Markdown('# Head\\n\\n<script>document.title = 1</script>*soft*'))\n"
+        "display(Markdown('# Head\\n\\n*soft*\\n\\n<script>document.title = 1</script>'))\n"
         'SVG(\'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40" onload="x()">'
         '<rect width="60" height="40"/></svg>\')'
     )

@@ -154,17 +154,22 @@ def test_a_fork_in_the_middle_of_a_numpy_loop_lets_both_sides_go_on(gateway, san
 def test_the_parent_of_a_fork_goes_on_streaming_a_flood_without_a_gap(gateway, sandbox):
     code = "for i in range(20000): print(i)"
     collected = []
+    printing = threading.Event()
 
     def run() -> None:
-        collected.append(gateway.execute(code, sandbox=sandbox).stdout)
+        for line in gateway.stream(code, sandbox=sandbox):
+            if line["type"] == "stdout":
+                collected.append(line["text"])
+                printing.set()
 
     worker = threading.Thread(target=run)
     worker.start()
+    assert printing.wait(60)
     children = []
     while worker.is_alive() and len(children) < 3:
         children += fork(gateway, sandbox)
     worker.join(120)
-    assert collected == ["".join(f"{i}\n" for i in range(20000))]
+    assert "".join(collected) == "".join(f"{i}\n" for i in range(20000))
     for child in children:
         assert stdout(gateway, child, "print(i)") == "19999"
     delete(gateway, *children)

@@ -28,6 +28,9 @@ from support.browser import LIBRARIES, chromium
 
 SCHEMA = LIBRARIES / "vega-lite" / "build" / "vega-lite-schema.json"
 
+# How long a figure may be read is another test's question: here the host may be busy.
+PATIENCE = "import os; os.environ['CELLBLOCK_CHARTS_SECONDS'] = '120'"
+
 
 @pytest.fixture(scope="module")
 def sandbox_for(gateway):
@@ -40,7 +43,7 @@ def sandbox_for(gateway):
             source = Path(gallery_data.__file__).read_bytes()
             path = f"/sandboxes/{made[library]}/files/gallery_data.py"
             assert gateway.request("PUT", path, data=source).status_code == 201
-            preamble = f"{PREAMBLES[library]}\nfrom gallery_data import *"
+            preamble = f"{PATIENCE}\n{PREAMBLES[library]}\nfrom gallery_data import *"
             run = gateway.execute(preamble, sandbox=made[library])
             assert run.error is None, run.error
         return made[library]

@@ -1,4 +1,9 @@
-"""Other people's clients: `websockets`, jupyter_server in front of us, nbclient through it."""
+"""Other people's clients: `websockets`, and jupyter_server in front of us.
+
+For kernels of a gateway jupyter_server offers the legacy protocol only, and the client in its
+Python package (GatewayKernelManager) sends no token with its WebSocket: notebooks without a server
+run through the kernelspec (test_zmq_kernel.py).
+"""
 
 import asyncio
 import json
@@ -8,12 +13,9 @@ import subprocess
 import sys
 import time
 
-import nbformat
 import pytest
 import requests
 import websockets
-from jupyter_server.gateway.gateway_client import GatewayClient
-from nbclient import NotebookClient
 
 from support.kernels import (
     KernelSocket,
@@ -115,11 +117,11 @@ def test_jupyter_server_in_front_lists_starts_restarts_and_ends_our_kernels(gate
     assert made.status_code == 201, made.text
     kernel = made.json()["kernel"]["id"]
     assert gateway.request("GET", f"/api/kernels/{kernel}").status_code == 200
-    with KernelSocket(server, kernel, "lab", v1=True) as socket:
+    with KernelSocket(server, kernel, "lab") as socket:
         assert text_of(socket.run("print('through two doors')")) == "through two doors\n"
     assert server.request("POST", f"/api/kernels/{kernel}/interrupt").status_code == 204
     assert server.request("POST", f"/api/kernels/{kernel}/restart").status_code == 200
-    with KernelSocket(server, kernel, "lab", v1=True) as socket:
+    with KernelSocket(server, kernel, "lab") as socket:
         assert text_of(socket.run("print('again')")) == "again\n"
     assert server.request("DELETE", f"/api/sessions/{made.json()['id']}").status_code == 204
     assert gateway.request("GET", f"/api/kernels/{kernel}").status_code == 404
@@ -130,7 +132,7 @@ NOTEBOOK = {"path": "n.ipynb", "name": "n", "type": "notebook", "kernel": {"name
 
 def test_a_question_through_jupyter_server_is_answered(gateway, server):
     kernel = server.request("POST", "/api/kernels", json={"name": "python3"}).json()["id"]
-    with KernelSocket(server, kernel, "lab", v1=True) as socket:
+    with KernelSocket(server, kernel, "lab") as socket:
         cell = socket.send(execute_request("print(input('? '))", allow_stdin=True))
         question = socket.until(lambda m: m["channel"] == "stdin")[-1]
         answer = {
@@ -143,29 +145,3 @@ def test_a_question_through_jupyter_server_is_answered(gateway, server):
         socket.send(answer)
         assert text_of(socket.until(lambda m: is_reply_to(m, cell))) == "yes\n"
     server.request("DELETE", f"/api/kernels/{kernel}")
-
-
-def test_nbclient_runs_a_notebook_through_the_gateway_client(gateway):
-    client = GatewayClient.instance()
-    client.url = gateway.url
-    client.auth_token = gateway.token
-    client.ws_url = gateway.url.replace("http", "ws", 1)
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_code_cell("import pandas as pd\nx = 20"),
-            nbformat.v4.new_code_cell("print('sum')\npd.DataFrame({'a': [x, 22]}).a.sum()"),
-        ]
-    )
-    runner = NotebookClient(
-        notebook,
-        timeout=120,
-        kernel_name="python3",
-        kernel_manager_class="jupyter_server.gateway.managers.GatewayKernelManager",
-    )
-    before = {k["id"] for k in gateway.request("GET", "/api/kernels").json()}
-    runner.execute()
-    outputs = notebook.cells[1].outputs
-    assert outputs[0].text == "sum\n"
-    assert outputs[1].data["text/plain"].endswith("42)")
-    after = {k["id"] for k in gateway.request("GET", "/api/kernels").json()}
-    assert after <= before

@@ -62,9 +62,12 @@ def check(document, path, method, response):
     media = response.headers["Content-Type"].split(";")[0]
     assert media in content, (method, path, media)
     if media == "application/json":
-        resource = Resource.from_contents(nullable(document), default_specification=DRAFT202012)
-        registry = Registry().with_resource("", resource)
-        schema = nullable(content[media]["schema"])
+        whole = {**nullable(document), "$id": "urn:openapi"}
+        resource = Resource.from_contents(whole, default_specification=DRAFT202012)
+        registry = Registry().with_resource("urn:openapi", resource)
+        # Its references are to the document that it stands in.
+        text = json.dumps(nullable(content[media]["schema"]))
+        schema = json.loads(text.replace('"#/', '"urn:openapi#/'))
         validator = Draft202012Validator(schema, registry=registry, format_checker=FormatChecker())
         validator.validate(response.json())
 
@@ -108,6 +111,8 @@ def calls(kernel):
         ("/api/kernels/{id}/interrupt", "post", missing, None, 404),
         ("/api/kernels/{id}/restart", "post", made, None, 200),
         ("/api/kernels/{id}/restart", "post", missing, None, 404),
+        ("/api/kernels/{id}/connection", "get", made, None, 200),
+        ("/api/kernels/{id}/connection", "get", missing, None, 404),
         ("/api/kernels/{id}/channels", "get", made, None, 400),
         ("/api/kernels/{id}/channels", "get", missing, None, 404),
         ("/api/sessions", "post", {}, session, 201),

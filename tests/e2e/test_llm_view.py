@@ -125,7 +125,7 @@ def test_one_artifact_in_words(gateway, shared):
 
     table = view("table")
     assert table.headers["Content-Type"] == "text/markdown; charset=utf-8"
-    assert "300 rows × 1 column" in table.text and "| 299 |" in table.text
+    assert "of 300 rows" in table.text and "| 299 |" in table.text
     chart = view("chart").text
     assert by_kind["chart"]["preview"]["description"].split(".")[0] in chart
     picture = view("image").text

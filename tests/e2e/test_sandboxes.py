@@ -41,6 +41,13 @@ def test_create_get_list_and_delete_have_the_documented_shapes(gateway):
     assert gateway.request("DELETE", f"/sandboxes/{sandbox}").status_code == 404
 
 
+def test_a_template_that_is_not_there_is_404(gateway):
+    for name in ("nope", "../../etc", "science2"):
+        refused = gateway.request("POST", "/sandboxes", json={"templateID": name})
+        assert refused.status_code == 404, refused.text
+        assert name in refused.json()["message"]
+
+
 def test_version_two_of_create_works_too(gateway):
     created = gateway.request("POST", "/v2/sandboxes", json={"templateID": "default"})
     assert created.status_code == 201

@@ -36,7 +36,7 @@ class Shown:
         assert len(tables) == 1, run.lines
         self.gateway = gateway
         self.artifact = tables[0]
-        self.data = run.results[-1]["data"]
+        self.data = run.results[-1].get("data", {})  # none of a table without columns
         self.arrow = pa.ipc.open_file(pa.BufferReader(self.fetch(".arrow"))).read_all()
 
     def fetch(self, what: str) -> bytes:

@@ -221,7 +221,7 @@ def test_however_the_process_ends_no_sandbox_is_left(gateway, folder, how):
     wait_until(lambda: set(kernels(gateway)) == before, "the end of the kernel")
     manager.shutdown_kernel(now=True)
     file = Path(manager.connection_file)
-    assert not list(file.parent.glob(f"{file.name}.*"))
+    wait_until(lambda: not list(file.parent.glob(f"{file.name}.*")), "the end of its lease")
 
 
 def test_the_death_of_the_client_ends_the_kernel(gateway, folder):
@@ -258,6 +258,8 @@ def test_a_gateway_that_goes_away_ends_the_kernel_with_a_reason(tmp_path):
             errors.seek(0)
             assert "the connection to the gateway broke" in errors.read()
     finally:
+        # The next one of its folder ends the machines that it left.
+        Gateway("--pool-size", "0", state=gateway.state).remove()
         gateway.remove()
 
 

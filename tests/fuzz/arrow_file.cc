@@ -1,8 +1,8 @@
 // Any bytes as a table's Arrow file: refused, or read, paged, filtered, sorted and converted within
 // the limits, into valid UTF-8 and valid JSON.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 
 #include "artifacts/table_query.h"
 #include "artifacts/table_writers.h"
@@ -18,7 +18,7 @@ Result<arrow::ArrowFile> open(ByteView bytes) {
     auto read = [bytes](std::uint64_t offset, std::span<std::byte> into) -> Result<void> {
         // The reader promises to stay inside.
         if (offset > bytes.size() || into.size() > bytes.size() - offset) std::abort();
-        std::memcpy(into.data(), bytes.data() + offset, into.size());
+        std::ranges::copy(bytes.subspan(offset, into.size()), into.begin());
         return {};
     };
     return arrow::ArrowFile::open(std::move(read), bytes.size());

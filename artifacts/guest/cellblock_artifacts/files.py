@@ -96,6 +96,12 @@ def is_of_gateway(shell: Any) -> bool:
     return getattr(kernel, "cellblock_execution_id", None) is not None
 
 
+def for_a_notebook(shell: Any) -> bool:
+    """Whether a kernel runs a cell that did not come by a gateway's /execute."""
+    kernel = getattr(shell, "kernel", None)
+    return kernel is not None and getattr(kernel, "cellblock_execution_id", None) is None
+
+
 class Watch:
     """Of one shell: what the folder held when its cell began."""
 

@@ -31,7 +31,7 @@ _last = _Last()
 def register(ip: Any) -> None:
     """Adds the formatters. Can be repeated."""
     formatters = ip.display_formatter.formatters
-    table_formatter, data_formatter = _classes()
+    table_formatter, data_formatter = _classes(ip)
     for mime, kind in ((TABLE_MIME, table_formatter), (E2B_DATA_MIME, data_formatter)):
         if mime not in formatters:
             formatter = kind(parent=ip.display_formatter)
@@ -52,7 +52,7 @@ def _renew(*_: Any) -> None:
     budget.cell_time.renew()
 
 
-def _classes() -> tuple[Any, Any]:
+def _classes(ip: Any) -> tuple[Any, Any]:
     from IPython.core.formatters import BaseFormatter
     from traitlets import ObjectName, Unicode
 
@@ -87,7 +87,8 @@ def _classes() -> tuple[Any, Any]:
             own = super().__call__(obj)
             if own is not None:
                 return own
-            return data if identity == id(obj) else None
+            # A notebook with it would be invalid: its type is not one of JSON's.
+            return data if identity == id(obj) and not files.for_a_notebook(ip) else None
 
     return TableFormatter, DataFormatter
 

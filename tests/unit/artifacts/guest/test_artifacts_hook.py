@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import cellblock_artifacts
@@ -34,6 +35,17 @@ def test_a_frame_has_its_usual_forms_and_ours(shell: Any) -> None:
     data, _ = bundle(shell, pd.DataFrame({"a": [1]}))
     assert {"text/plain", "text/html", TABLE_MIME, E2B_DATA_MIME} <= set(data)
     assert data[E2B_DATA_MIME] == {"a": [1]}
+
+
+def test_a_notebooks_frame_has_only_what_a_notebook_may_hold(shell: Any) -> None:
+    shell.kernel = SimpleNamespace(cellblock_execution_id=None)
+    try:
+        data, _ = bundle(shell, pd.DataFrame({"a": [1]}))
+        assert E2B_DATA_MIME not in data and TABLE_MIME in data
+        shell.kernel.cellblock_execution_id = "e1"
+        assert E2B_DATA_MIME in bundle(shell, pd.DataFrame({"a": [1]}))[0]
+    finally:
+        del shell.kernel
 
 
 def test_lists_and_dictionaries_are_json(shell: Any) -> None:

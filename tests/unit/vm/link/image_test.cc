@@ -90,9 +90,9 @@ TEST_CASE("copies of both ends go on in the middle of a talk, and the originals 
     for (unsigned seed = 1; seed <= 12; ++seed) {
         CAPTURE(seed);
         std::mt19937 random(seed);
-        TwoEnds ends;
-        Talker host;
+        Talker host;  // before the ends, whose last coroutines still use them
         Talker guest;
+        TwoEnds ends;
         ends.guest->on_stream([&](StreamPtr stream) {
             guest.stream = std::move(stream);
             talk(ends.context, guest);
@@ -111,13 +111,13 @@ TEST_CASE("copies of both ends go on in the middle of a talk, and the originals 
             guest_image = ends.guest->image();
         }
 
+        Talker host_copy(host.sent, host.got);
+        Talker guest_copy(guest.sent, guest.got);
         TwoEnds copies;
         copies.host = std::make_unique<Link>(copies.context.get_executor(), Role::host,
                                              LinkOptions(), host_image);
         copies.guest = std::make_unique<Link>(copies.context.get_executor(), Role::guest,
                                               LinkOptions(), guest_image);
-        Talker host_copy(host.sent, host.got);
-        Talker guest_copy(guest.sent, guest.got);
         const auto host_streams = copies.host->take_inherited();
         const auto guest_streams = copies.guest->take_inherited();
         REQUIRE(host_streams.size() == 1);

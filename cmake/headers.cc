@@ -1,0 +1,1 @@
+// Nothing but the home of the precompiled headers (headers.h).

@@ -23,6 +23,7 @@ class Stored:
         self.path = path
         self.rows = 0
         self.reason = ""  # why not all rows; empty when all are there
+        self.nulls: list[int] = []  # of each column, when Arrow has counted them
 
     def bundle(self) -> dict[str, Any]:
         size = os.path.getsize(self.path)
@@ -142,6 +143,7 @@ def _try_arrow(source: Source, clock: budget.Clock, limit: int,
     schema = None
     writer = None
     stored.rows, stored.reason = 0, ""
+    stored.nulls = [0] * len(source.columns)
     with pa.OSFile(stored.path, "wb") as file:
         try:
             for start in range(0, max(source.rows, 1), step):
@@ -165,6 +167,7 @@ def _try_arrow(source: Source, clock: budget.Clock, limit: int,
                     break
                 writer.write_batch(batch)
                 stored.rows = stop
+                stored.nulls = [n + a.null_count for n, a in zip(stored.nulls, arrays, strict=True)]
                 if clock.spent() and stop < source.rows:
                     stored.reason = "the time for capturing tables was used up"
                     break

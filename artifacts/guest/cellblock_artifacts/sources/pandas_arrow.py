@@ -53,6 +53,12 @@ def _large(kind: Any) -> Any:
     return pa.large_string() if pa.types.is_string(kind) else pa.large_binary()
 
 
+def whole_texts(items: list[str | None]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(items, type=pa.large_string())
+
+
 def text_array(items: list[Any]) -> Any:
     import pyarrow as pa
 
@@ -88,10 +94,9 @@ def _objects(series: Any, column: Column, wanted: Any) -> Any:
     import pyarrow as pa
 
     kind = column.kind
-    items = series.tolist()
     if kind == "text":
-        return pa.array([None if values.is_null(v) else values.clean(v) for v in items],
-                        type=pa.large_string())
+        return _texts(series)
+    items = series.tolist()
     if kind == "datetime":
         return _datetimes(items, column, wanted)
     if kind == "decimal":
@@ -119,6 +124,20 @@ def _objects(series: Any, column: Column, wanted: Any) -> Any:
     if kind == "integer" and column.extra.get("long"):
         return pa.array(items, type=pa.decimal128(_DECIMAL_DIGITS, 0))
     return pa.array(items, type=types[kind])
+
+
+def _texts(series: Any) -> Any:
+    """Read by Arrow itself; one by one only where a text has a lone surrogate."""
+    import pyarrow as pa
+
+    try:
+        array = pa.array(series.to_numpy(), from_pandas=True)
+        if pa.types.is_string(array.type) or pa.types.is_null(array.type):
+            return array.cast(pa.large_string())
+    except (pa.ArrowException, UnicodeError):
+        pass
+    return pa.array([None if values.is_null(v) else values.clean(v) for v in series],
+                    type=pa.large_string())
 
 
 def _as_list(value: Any) -> Any:

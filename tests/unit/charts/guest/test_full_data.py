@@ -22,7 +22,7 @@ def gateway_cell(monkeypatch, tmp_path):
     """A cell that a gateway runs, with a folder for files."""
     import IPython
 
-    plt.close(plt.figure())  # matplotlib hooks itself into the shell that it finds, and that is real
+    plt.close(plt.figure())  # matplotlib hooks itself into a real shell, or into none
     shell = SimpleNamespace(kernel=SimpleNamespace(cellblock_execution_id="e1"))
     monkeypatch.setattr(IPython, "get_ipython", lambda: shell)
     monkeypatch.setattr(storage, "FOLDER", str(tmp_path))

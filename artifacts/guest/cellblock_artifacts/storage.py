@@ -69,7 +69,7 @@ def _batch_rows(source: Source) -> int:
 
 
 def _write_arrow(source: Source, clock: budget.Clock, limit: int, stored: Stored) -> None:
-    _prepare(source)
+    _prepare(source, clock)
     while True:
         failed = _try_arrow(source, clock, limit, stored)
         if failed is None:
@@ -87,7 +87,7 @@ def _short(error: Exception) -> str:
     return values.cut(f"{type(error).__name__}: {error}".splitlines()[0], 200)
 
 
-def _prepare(source: Source) -> None:
+def _prepare(source: Source, clock: budget.Clock) -> None:
     series = getattr(source, "series", None)
     if series is None:
         return
@@ -100,7 +100,9 @@ def _prepare(source: Source) -> None:
             column.note = column.note or f"stored as text: {what}"
             continue
         try:
-            pandas_arrow.prepare(series(index), column)
+            pandas_arrow.prepare(series(index), column, clock)
+        except budget.Spent:
+            raise
         except Exception as error:
             column.store_as = "text"
             column.note = f"stored as text: {_short(error)}"

@@ -115,3 +115,14 @@ def test_texts_are_read_at_once_or_one_by_one(texts: list) -> None:
 def test_finite_sums_do_not_hide_what_is_not_finite(captured: Any) -> None:
     huge = captured(pd.DataFrame({"a": [1e308, 1e308, 1.0], "b": [1.0, -math.inf, math.inf]}))
     assert huge.data == {"a": [1e308, 1e308, 1.0], "b": [1.0, None, None]}
+
+
+def test_looking_through_a_column_of_objects_ends_when_the_time_is_up(captured: Any,
+                                                                     monkeypatch: Any) -> None:
+    monkeypatch.setattr(budget, "BATCH_ROWS", 10)
+    looked = []
+    monkeypatch.setattr(values, "present", lambda items: looked.append(len(items)) or items)
+    monkeypatch.setattr(budget.Clock, "spent", lambda self: len(looked) > 1)
+    result = captured(pd.DataFrame({"n": pd.Series([1] * 2000, dtype=object)}))
+    assert len(looked) < 5 and result.bundle["data"] is None
+    assert "the time for capturing tables was used up" in result.bundle["reason"]

@@ -120,8 +120,8 @@ def test_a_person_in_jupyter_console_works_with_a_kernel_that_runs(gateway, tmp_
             terminal.type("Ada")
             terminal.type("print('hello', name)")
             terminal.wait_for("hello Ada")
-            terminal.type("import time; print('asleep'); time.sleep(600)")
-            terminal.wait_for("\nasleep")
+            terminal.type("import time; print('as' + 'leep'); time.sleep(600)")
+            terminal.wait_for("asleep")
             # The console itself cannot interrupt a kernel that it did not start.
             gateway.request("POST", f"/api/kernels/{kernel}/interrupt")
             terminal.wait_for("KeyboardInterrupt")

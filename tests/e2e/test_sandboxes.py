@@ -1,7 +1,6 @@
 """POST /sandboxes and the rest of the control plane, as E2B's SDKs speak it (v1 and v2)."""
 
 import datetime
-import time
 
 
 def test_create_get_list_and_delete_have_the_documented_shapes(gateway):

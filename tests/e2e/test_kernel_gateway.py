@@ -128,7 +128,8 @@ def test_a_seed_that_fails_leaves_no_kernel_and_says_why(start, tmp_path):
     [
         ({"KG_SEED_URI": "/there/is/none.ipynb"}, "none.ipynb"),
         ({"KG_SEED_URI": "https://example.org/n.ipynb"}, "only notebooks on this machine"),
-        ({"KG_API": "kernel_gateway.notebook_http"}, "only the API"),
+        ({"KG_API": "kernel_gateway.notebook_http"}, "serves no notebook"),
+        ({"KG_API": "kernel_gateway.mine"}, "there are the APIs"),
         ({"KG_CLIENT_CA": "/ca.pem"}, "client certificates"),
         ({"KG_MAX_KERNELS": "many"}, "KG_MAX_KERNELS"),
     ],

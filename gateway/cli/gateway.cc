@@ -211,6 +211,9 @@ void Gateway::add_routes(http::Router& router) {
 Result<void> Gateway::serve(http::Router router) {
     http::ServerOptions options;
     options.connections_max = static_cast<std::size_t>(config_.connections_max);
+    if (config_.compat == "kernel-gateway") {
+        options.unknown_path_style = http::ErrorStyle::kernel_gateway;
+    }
     if (!config_.tls_certificate.empty()) {
         CB_TRY_ASSIGN(tls, http::TlsContext::load(config_.tls_certificate, config_.tls_key));
         options.tls = std::move(tls);

@@ -82,6 +82,11 @@ Result<void> Gateway::read_seed() {
     CB_TRY_ASSIGN(text, read_file(config_.seed_notebook, limits::http_json_body_max_bytes));
     CB_TRY_ASSIGN(cells, jupyter::seed_cells(text));
     seed_ = std::move(cells);
+    if (!config_.serves_notebook()) return {};
+    const std::string title = std::filesystem::path(config_.seed_notebook).stem().string();
+    CB_TRY_ASSIGN(api, jupyter::notebook_api(seed_, title));
+    seed_ = api.setup;
+    notebook_api_ = std::move(api);
     return {};
 }
 
@@ -193,7 +198,20 @@ Result<void> Gateway::make_server() {
                       std::chrono::seconds(config_.execution_timeout_s), token_,
                       auth::LinkSigner(token_), retention()});
 
+    jupyter_ =
+        std::make_unique<jupyter::Door>(loop_.get_executor(), *services_, jupyter_settings());
     http::Router router;
+    if (notebook_api_) {
+        notebook_ = std::make_unique<jupyter::NotebookService>(loop_.get_executor(), *jupyter_,
+                                                               std::move(*notebook_api_));
+        notebook_->add_routes(router);
+    } else {
+        add_routes(router);
+    }
+    return serve(std::move(router));
+}
+
+void Gateway::add_routes(http::Router& router) {
     api::ServiceInfo info;
     info.version = CELLBLOCK_VERSION;
     info.details = [this] { return machines_->describe(); };
@@ -206,12 +224,15 @@ Result<void> Gateway::make_server() {
     api::add_file_routes(router, *services_);
     api::add_artifact_routes(router, *services_);
     api::add_chat_page_routes(router, workers_, chat_folder(config_));
-    jupyter_ =
-        std::make_unique<jupyter::Door>(loop_.get_executor(), *services_, jupyter_settings());
     jupyter::add_routes(router, *jupyter_);
+}
 
+Result<void> Gateway::serve(http::Router router) {
     http::ServerOptions options;
     options.connections_max = static_cast<std::size_t>(config_.connections_max);
+    if (config_.compat == "kernel-gateway") {
+        options.unknown_path_style = http::ErrorStyle::kernel_gateway;
+    }
     if (!config_.tls_certificate.empty()) {
         CB_TRY_ASSIGN(tls, http::TlsContext::load(config_.tls_certificate, config_.tls_key));
         options.tls = std::move(tls);
@@ -233,6 +254,7 @@ asio::awaitable<void> Gateway::bring_up() {
     auto started = make_server();
     if (started) started = co_await machines_->start();
     if (started) started = co_await sandboxes_->open();
+    if (started && notebook_) started = co_await start_notebook();
     if (!started) {
         log::error("start_failed", {{"error", started.error().text()}});
         exit_code_ = report(started.error());
@@ -241,8 +263,18 @@ asio::awaitable<void> Gateway::bring_up() {
     }
     jupyter_->offer(offered_kernels(machines_->image()));
     server_->start();
-    spawn_logged(loop_.get_executor(), jupyter_->cull_kernels(), "cull_kernels", nullptr);
+    if (!notebook_) {
+        spawn_logged(loop_.get_executor(), jupyter_->cull_kernels(), "cull_kernels", nullptr);
+    }
     announce();
+}
+
+asio::awaitable<Result<void>> Gateway::start_notebook() {
+    const std::size_t kernels =
+        static_cast<std::size_t>(std::max<std::int64_t>(1, config_.pool_size));
+    const auto started = co_await notebook_->start(kernels);
+    if (!started) co_return fail(started.error().in("starting the notebook's kernels"));
+    co_return Result<void>();
 }
 
 std::string Gateway::url() const {
@@ -291,6 +323,7 @@ asio::awaitable<void> Gateway::end_sandboxes() {
 }
 
 asio::awaitable<void> Gateway::take_down() {
+    if (notebook_) notebook_->stop();
     if (server_) {
         http::Server::LastWords end_streams = [this] { return end_sandboxes(); };
         co_await server_->shutdown(std::chrono::seconds(config_.shutdown_grace_s),

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@
 #include "gateway/config/config.h"
 #include "gateway/http/server.h"
 #include "gateway/jupyter/door.h"
+#include "gateway/jupyter/notebook_service.h"
 #include "gateway/sandboxes/sandbox_manager.h"
 
 namespace cellblock::gateway::cli {
@@ -44,6 +46,10 @@ class Gateway {
     bool token_is_given() const;
     Result<void> read_seed();
     Result<void> make_server();
+    // All that is served, but for a notebook's API.
+    void add_routes(http::Router& router);
+    Result<void> serve(http::Router router);
+    boost::asio::awaitable<Result<void>> start_notebook();
     jupyter::Settings jupyter_settings() const;
     SpawnOptions relay_command(const std::string& kernel_id,
                                const std::filesystem::path& file) const;
@@ -64,6 +70,7 @@ class Gateway {
     auth::Admission admission_ = auth::Admission::with_token;
     std::string token_;  // never empty
     std::vector<std::string> seed_;
+    std::optional<jupyter::NotebookApi> notebook_api_;  // until the service has it
     metrics::Registry metrics_;  // before the loop, whose last coroutines may still count
     boost::asio::io_context loop_{1};
     WorkerPool workers_;
@@ -74,6 +81,7 @@ class Gateway {
     std::unique_ptr<SandboxManager> sandboxes_;
     std::unique_ptr<api::Services> services_;
     std::unique_ptr<jupyter::Door> jupyter_;
+    std::unique_ptr<jupyter::NotebookService> notebook_;  // null: the whole gateway is served
     std::unique_ptr<http::Server> server_;
 };
 

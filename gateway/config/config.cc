@@ -220,6 +220,15 @@ Result<void> check(const Config& config) {
         return fail(ErrorCode::invalid_argument,
                     "tls_certificate and tls_key must be given together");
     }
+    if (!config.serves_notebook()) return {};
+    if (config.seed_notebook.empty()) {
+        return fail(ErrorCode::invalid_argument, "api notebook-http serves no notebook",
+                    "name one: seed_notebook, or KG_SEED_URI");
+    }
+    if (config.kernels_max > 0 && config.pool_size > config.kernels_max) {
+        return fail(ErrorCode::invalid_argument,
+                    "pool_size (KG_PRESPAWN_COUNT) is more than kernels_max allows");
+    }
     return {};
 }
 

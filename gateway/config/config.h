@@ -52,6 +52,7 @@ struct Config {
     std::int64_t kernel_idle_timeout_s = 0;
     std::string cull = "unused";
     std::string contents_dir;  // empty: no contents API
+    std::string api = "jupyter";
     std::string seed_notebook;
     std::string default_kernel = "python3";
     std::string force_kernel;
@@ -71,6 +72,7 @@ struct Config {
     std::filesystem::path state_directory() const;
     std::filesystem::path cache_directory() const;
     std::filesystem::path token_path() const;
+    bool serves_notebook() const { return api == "notebook-http"; }
 };
 
 using Member =

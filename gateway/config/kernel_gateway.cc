@@ -69,9 +69,27 @@ Result<void> set_base_url(Config&, std::string_view value, std::string_view sour
     if (value.empty() || value == "/") return {};
     return not_here(source, "only the base URL / is served");
 }
-Result<void> set_api(Config&, std::string_view value, std::string_view source) {
-    if (value.empty() || value.ends_with("jupyter_websocket")) return {};
-    return not_here(source, "only the API kernel_gateway.jupyter_websocket is served");
+Result<void> set_api(Config& config, std::string_view value, std::string_view source) {
+    const bool notebook = value.ends_with("notebook_http");
+    if (!notebook && !value.empty() && !value.ends_with("jupyter_websocket")) {
+        return not_here(source,
+                        "there are the APIs kernel_gateway.jupyter_websocket and "
+                        "kernel_gateway.notebook_http");
+    }
+    return set(config, "api", notebook ? "notebook-http" : "jupyter", source);
+}
+// The other parser reads what the original's documentation calls Swagger annotations.
+Result<void> set_cell_parser(Config&, std::string_view value, std::string_view source) {
+    if (value.empty() || value.ends_with("cell.parser")) return {};
+    return not_here(source, "only the comments of cells are read, as the default parser does");
+}
+Result<void> set_notebook_download(Config&, std::string_view value, std::string_view source) {
+    if (truth(value) == "no") return {};
+    return not_here(source, "the notebook itself is not served");
+}
+Result<void> set_static_path(Config&, std::string_view value, std::string_view source) {
+    if (value.empty() || value == "None") return {};
+    return not_here(source, "no files are served beside the notebook's API");
 }
 Result<void> set_max_kernels(Config& config, std::string_view value, std::string_view source) {
     return set(config, "kernels_max", value == "None" || value.empty() ? "0" : value, source);
@@ -139,6 +157,9 @@ constexpr std::array table = {
     Trait{"auth_token", "KG_AUTH_TOKEN", set_token},
     Trait{"base_url", "KG_BASE_URL", set_base_url},
     Trait{"api", "KG_API", set_api},
+    Trait{"cell_parser", "KG_CELL_PARSER", set_cell_parser},
+    Trait{"allow_notebook_download", "KG_ALLOW_NOTEBOOK_DOWNLOAD", set_notebook_download},
+    Trait{"static_path", "KG_STATIC_PATH", set_static_path},
     Trait{"max_kernels", "KG_MAX_KERNELS", set_max_kernels},
     Trait{"prespawn_count", "KG_PRESPAWN_COUNT", set_prespawn},
     Trait{"list_kernels", "KG_LIST_KERNELS", set_list_kernels},
@@ -168,14 +189,16 @@ constexpr std::array table = {
 
 // Whether the option alone means yes. A token of "True" would be everybody's.
 bool is_switch(const Trait& trait) {
-    return trait.apply == nullptr || trait.apply == set_list_kernels;
+    return trait.apply == nullptr || trait.apply == set_list_kernels ||
+           trait.apply == set_notebook_download;
 }
 
-// "KernelGatewayApp.port" and the alias "port" are the same.
+// "KernelGatewayApp.seed_uri" and the aliases "seed_uri" and "seed-uri" are the same.
 const Trait* find_trait(std::string_view option) {
-    const std::string_view name = option.substr(option.rfind('.') + 1);
+    std::string name(option.substr(option.rfind('.') + 1));
+    std::replace(name.begin(), name.end(), '-', '_');
     const auto found = std::find_if(table.begin(), table.end(),
-                                    [name](const Trait& trait) { return trait.name == name; });
+                                    [&name](const Trait& trait) { return trait.name == name; });
     return found == table.end() ? nullptr : &*found;
 }
 

@@ -12,6 +12,7 @@ constexpr std::array<std::string_view, 3> accelerators = {"auto", "kvm", "tcg"};
 
 constexpr std::array<std::string_view, 2> yes_or_no = {"no", "yes"};
 constexpr std::array<std::string_view, 2> compats = {"jupyter-server", "kernel-gateway"};
+constexpr std::array<std::string_view, 2> apis = {"jupyter", "notebook-http"};
 constexpr std::array<std::string_view, 3> listings = {"auto", "yes", "no"};
 constexpr std::array<std::string_view, 3> culls = {"unused", "connected", "busy"};
 
@@ -64,7 +65,10 @@ const std::array table = {
         "touch costs nothing.",
         512, 65'536},
     Key{"pool_size", &Config::pool_size,
-        "Running machines kept ready, so that a new sandbox starts at once.", 0, 1000},
+        "Running machines kept ready, so that a new sandbox starts at once. With api "
+        "notebook-http: "
+        "kernels that answer requests, at least one.",
+        0, 1000},
     Key{"sandboxes_max", &Config::sandboxes_max, "Sandboxes alive at once.", 1, 10'000},
     Key{"sandbox_memory_mib", &Config::sandbox_memory_mib,
         "Memory limit of a sandbox in MiB, unless its creator asks for another.", 128, 65'536},
@@ -96,6 +100,11 @@ const std::array table = {
     Key{"contents_dir", &Config::contents_dir,
         "Folder of this machine that /api/contents serves to Jupyter clients, to read and to "
         "write. Empty: none."},
+    Key{"api", &Config::api,
+        "What is served: jupyter, all of this gateway; or notebook-http, an HTTP API of whose "
+        "paths "
+        "each is a cell of seed_notebook, and nothing else.",
+        0, 0, apis},
     Key{"seed_notebook", &Config::seed_notebook,
         "Notebook of this machine whose code cells every kernel that Jupyter makes runs before "
         "anybody uses it. Empty: none."},

@@ -77,6 +77,8 @@ def test_kernelspecs_have_their_resources_and_an_unknown_kernel_is_an_error(star
         assert answer.status_code == 200 and answer.headers["Content-Type"].startswith("image/")
     assert gateway.request("GET", "/api/kernelspecs/nope").status_code == 404
     assert gateway.request("GET", "/kernelspecs/python3/../secret").status_code == 404
+    nothing = gateway.request("GET", "/tree")
+    assert nothing.status_code == 404 and nothing.json()["reason"] == "Not Found"
     unknown = gateway.request("POST", "/api/kernels", json={"name": "nope"})
     assert unknown.status_code == 500 and "NoSuchKernel" in unknown.json()["message"]
 
@@ -128,7 +130,8 @@ def test_a_seed_that_fails_leaves_no_kernel_and_says_why(start, tmp_path):
     [
         ({"KG_SEED_URI": "/there/is/none.ipynb"}, "none.ipynb"),
         ({"KG_SEED_URI": "https://example.org/n.ipynb"}, "only notebooks on this machine"),
-        ({"KG_API": "kernel_gateway.notebook_http"}, "only the API"),
+        ({"KG_API": "kernel_gateway.notebook_http"}, "serves no notebook"),
+        ({"KG_API": "kernel_gateway.mine"}, "there are the APIs"),
         ({"KG_CLIENT_CA": "/ca.pem"}, "client certificates"),
         ({"KG_MAX_KERNELS": "many"}, "KG_MAX_KERNELS"),
     ],

@@ -115,7 +115,9 @@ TEST_CASE("the command lines of smolagents and AutoGen are understood") {
 }
 
 TEST_CASE("what would be wrong to pass over in silence is refused, what is unknown is named") {
-    CHECK(!with({"--KernelGatewayApp.api=kernel_gateway.notebook_http"}).has_value());
+    CHECK(!with({"--KernelGatewayApp.api=kernel_gateway.mine"}).has_value());
+    CHECK(!with({"--NotebookHTTPPersonality.static_path=/srv"}).has_value());
+    CHECK(!with({"--NotebookHTTPPersonality.allow_notebook_download"}).has_value());
     CHECK(!with({"--KernelGatewayApp.client_ca=/ca.pem"}).has_value());
     CHECK(!with({"--KernelGatewayApp.base_url=/jupyter"}).has_value());
     CHECK(!with({"--seed_uri=https://example.org/n.ipynb"}).has_value());
@@ -126,4 +128,21 @@ TEST_CASE("what would be wrong to pass over in silence is refused, what is unkno
     const auto unknown = apply_kernel_gateway_arguments(config, arguments);
     REQUIRE(unknown.has_value());
     CHECK(*unknown == std::vector<std::string>{"KernelGatewayApp.colour"});
+}
+
+TEST_CASE("a notebook's API is asked for with kernel_gateway's words, and needs a notebook") {
+    const auto api = with({"--api", "kernel_gateway.notebook_http", "--seed-uri=/n.ipynb",
+                           "--KernelGatewayApp.prespawn_count=3"});
+    REQUIRE_MESSAGE(api.has_value(), (api ? "" : api.error().text()));
+    CHECK(api->serves_notebook());
+    CHECK(api->seed_notebook == "/n.ipynb");
+    CHECK(api->pool_size == 3);
+    CHECK(check(*api).has_value());
+    CHECK(!loaded({{"KG_API", "kernel_gateway.notebook_http"}}, as_kernel_gateway()).has_value());
+    CHECK(!loaded({{"KG_API", "kernel_gateway.notebook_http"},
+                   {"KG_SEED_URI", "/n.ipynb"},
+                   {"KG_PRESPAWN_COUNT", "3"},
+                   {"KG_MAX_KERNELS", "2"}},
+                  as_kernel_gateway())
+               .has_value());
 }

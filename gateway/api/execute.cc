@@ -96,6 +96,7 @@ asio::awaitable<Result<void>> send_document(Execution& execution, Recorder& reco
         for (const Json& line : artifact_lines) document.add(line);
         ended = has_end(lines);
     }
+    writer.headers().set("Cellblock-Execution", document.failed() ? "error" : "ok");
     if (body.images) {
         const Json parts = document.render_parts(recorder, body.view_budget_bytes, *body.images);
         co_return co_await writer.send_json(200, parts);

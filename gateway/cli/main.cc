@@ -46,6 +46,16 @@ int main(int argc, char** argv) {
     if (std::filesystem::path(argv[0]).filename() == "jupyter-kernelgateway") {
         arguments.insert(arguments.begin(), "kernelgateway");
     }
+    // CLI11 would only say that a command is missing.
+    const auto is_meant = [&arguments](CLI::App* command) {
+        return command->check_name(arguments[0]);
+    };
+    const bool names_command = !arguments.empty() && !arguments[0].starts_with('-');
+    if (names_command && app.get_subcommands(is_meant).empty()) {
+        std::fprintf(stderr, "cellblock: there is no command \"%s\"; see cellblock --help\n",
+                     arguments[0].c_str());
+        return cli::exit_usage;
+    }
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants it
     try {
         app.parse(std::move(arguments));

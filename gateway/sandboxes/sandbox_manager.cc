@@ -63,7 +63,11 @@ asio::awaitable<Result<SandboxPointer>> SandboxManager::create(SandboxSpec spec)
     auto machine = co_await pool_.take(std::move(claim));
     if (!machine) {
         failed_counter_.Increment();
-        co_return fail(machine.error().in("starting a sandbox"));
+        Error error = machine.error().in("starting a sandbox");
+        if (error.code == ErrorCode::timeout && error.advice.empty()) {
+            error.advice = "the host is busy: try again in a moment, or start fewer at a time";
+        }
+        co_return fail(std::move(error));
     }
     auto sandbox = std::make_shared<Sandbox>(executor_, id, std::move(spec), std::move(*machine));
     if (auto opened = sandbox->open(); !opened) {

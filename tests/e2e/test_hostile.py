@@ -150,6 +150,13 @@ def test_an_endless_cell_ends_by_its_timeout(gateway, sandbox):
     assert gateway.execute("1 + 1", sandbox=sandbox).text == "2"
 
 
+def test_a_cell_that_swallows_its_interrupt_has_run_out_of_time_all_the_same(gateway, sandbox):
+    code = "try:\n    while True: pass\nexcept KeyboardInterrupt: pass\nprint('on'); kept = 1"
+    run = suffer(gateway, sandbox, Harm(code, frozenset({"ExecutionTimeout"})), timeout=1)
+    assert run.stdout == "on\n"
+    assert gateway.execute("kept", sandbox=sandbox).text == "1"
+
+
 def test_a_cell_that_ignores_interrupts_still_ends(gateway, sandbox):
     code = "while True:\n    try:\n        while True: pass\n    except KeyboardInterrupt: pass"
     suffer(gateway, sandbox, Harm(code, frozenset({"ExecutionTimeout"})), timeout=1)

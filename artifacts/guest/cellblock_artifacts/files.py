@@ -98,8 +98,7 @@ def is_of_gateway(shell: Any) -> bool:
 
 def for_a_notebook(shell: Any) -> bool:
     """Whether a kernel runs a cell that did not come by a gateway's /execute."""
-    kernel = getattr(shell, "kernel", None)
-    return kernel is not None and getattr(kernel, "cellblock_execution_id", None) is None
+    return getattr(shell, "kernel", None) is not None and not is_of_gateway(shell)
 
 
 class Watch:

@@ -60,6 +60,7 @@ asio::awaitable<Result<void>> send_document(RecordedExecutionPointer execution,
             document.add(Json::parse(execution->line(read)));
         }
     }
+    writer.headers().set("Cellblock-Execution", document.failed() ? "error" : "ok");
     const Recorder& recorder = execution->recorder();
     if (body.images) {
         const Json parts = document.render_parts(recorder, body.view_budget_bytes, *body.images);

@@ -25,6 +25,7 @@ struct Config {
     std::string cache_dir;   // empty: chosen for the user
     std::string token_file;  // empty: state_dir/token
     // The front door.
+    std::string insecure_no_token = "no";
     std::string tls_certificate;
     std::string tls_key;
     std::vector<std::string> allowed_hosts;
@@ -52,6 +53,15 @@ struct Config {
     std::int64_t kernel_idle_timeout_s = 0;
     std::string cull = "unused";
     std::string contents_dir;  // empty: no contents API
+    std::string api = "jupyter";
+    std::string seed_notebook;
+    std::string default_kernel = "python3";
+    std::string force_kernel;
+    std::vector<std::string> kernel_environment;
+    std::vector<std::string> kernel_environment_inherited;
+    // Only kernel_gateway's names for things set it (KG_AUTH_TOKEN): a token of the environment
+    // instead of the file's. Empty: nothing, the file's (see auth/admission.h).
+    std::optional<std::string> token;
     // The chat page.
     std::string chat_dir;  // empty: beside the program
     // Artifacts.
@@ -63,6 +73,7 @@ struct Config {
     std::filesystem::path state_directory() const;
     std::filesystem::path cache_directory() const;
     std::filesystem::path token_path() const;
+    bool serves_notebook() const { return api == "notebook-http"; }
 };
 
 using Member =
@@ -81,6 +92,8 @@ struct Key {
 };
 
 std::span<const Key> keys();
+// One of them, by a name that is in the table.
+const Key* find_key(std::string_view name);
 
 // The value as the file would write it: "127.0.0.1:8888" (quoted), 64, ["a"].
 std::string value_text(const Config& config, const Key& key);
@@ -99,9 +112,12 @@ struct Flag {
 };
 
 // The whole order. `file`: explicit path, must exist; without it, the default places are tried
-// ($XDG_CONFIG_HOME/cellblock/cellblock.toml, /etc/cellblock/cellblock.toml).
+// ($XDG_CONFIG_HOME/cellblock/cellblock.toml, /etc/cellblock/cellblock.toml). With kernel_gateway's
+// manners its variables (KG_PORT) count too, between the file and our own.
 Result<Config> load(const std::optional<std::filesystem::path>& file,
                     const std::function<const char*(const char*)>& environment,
                     const std::vector<Flag>& flags);
+// What only all settings together show.
+Result<void> check(const Config& config);
 
 }  // namespace cellblock::gateway::config

@@ -36,8 +36,8 @@ Json keepalive();
 Json end();
 
 // A typed end of ours as an error line: "ExecutionTimeout", "OutOfMemory", "KernelDied",
-// "SandboxGone", "Interrupted", "ExecutionAborted", "ContextRestarting", "InternalError". Null for
-// ok and error, which need none.
+// "TooManyProcesses", "SandboxGone", "Interrupted", "ExecutionAborted", "ContextRestarting",
+// "InternalError". Null for ok and error, which need none.
 Json end_error(const kernel_proxy::Finished& finished);
 
 }  // namespace cellblock::gateway::wire

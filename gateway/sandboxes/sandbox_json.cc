@@ -8,6 +8,7 @@ namespace cellblock::gateway {
 namespace {
 
 using kernel_proxy::ChannelsImage;
+using kernel_proxy::InterruptMode;
 using StringMap = std::map<std::string, std::string>;
 
 tl::unexpected<Error> contradiction(const std::string& field) {
@@ -75,6 +76,19 @@ Result<ChannelsImage> channels_from(const Json& json) {
     return channels;
 }
 
+// Absent for kernels of the guest's fork server.
+Result<kernel_proxy::KernelLaunch> launch_from(const Json& json) {
+    kernel_proxy::KernelLaunch launch;
+    const auto found = json.find("launch");
+    if (found == json.end()) return launch;
+    if (!found->is_object()) return contradiction("launch");
+    CB_TRY_ASSIGN(argv, string_list(*found, "argv"));
+    CB_TRY_ASSIGN(by_message, optional_boolean(*found, "interrupt_by_message"));
+    launch.argv = std::move(argv);
+    if (by_message.value_or(false)) launch.interrupt_mode = InterruptMode::message;
+    return launch;
+}
+
 Result<ContextImage> context_from(const Json& json) {
     if (!json.is_object()) return contradiction("contexts");
     ContextImage context;
@@ -86,6 +100,7 @@ Result<ContextImage> context_from(const Json& json) {
     CB_TRY_ASSIGN(environment, string_map(json, "env"));
     CB_TRY_ASSIGN(former_ids, string_list(json, "former_ids"));
     CB_TRY_ASSIGN(is_default, optional_boolean(json, "is_default"));
+    CB_TRY_ASSIGN(launch, launch_from(json));
     if (!is_valid_id(id) || !is_valid_id(guest_id)) return contradiction("contexts");
     context.language = std::move(language);
     context.kernel.spec.id = std::move(id);
@@ -93,6 +108,7 @@ Result<ContextImage> context_from(const Json& json) {
     context.kernel.spec.name = std::move(name);
     context.kernel.spec.working_directory = std::move(cwd);
     context.kernel.spec.environment = std::move(environment);
+    context.kernel.spec.launch = std::move(launch);
     context.former_ids = std::move(former_ids);
     context.is_default = is_default.value_or(false);
     if (const auto clients = json.find("clients"); clients != json.end()) {
@@ -129,6 +145,12 @@ Json to_json(const ContextImage& context) {
                  {"env", context.kernel.spec.environment},
                  {"former_ids", context.former_ids},
                  {"is_default", context.is_default}};
+    const kernel_proxy::KernelLaunch& launch = context.kernel.spec.launch;
+    if (!launch.argv.empty()) {
+        json["launch"] = {
+            {"argv", launch.argv},
+            {"interrupt_by_message", launch.interrupt_mode == InterruptMode::message}};
+    }
     if (context.kernel.channels) json["clients"] = to_json(*context.kernel.channels);
     return json;
 }

@@ -27,6 +27,8 @@ SandboxNote note() {
     context.kernel.spec.guest_id = "default";
     context.kernel.spec.working_directory = "/tmp";
     context.kernel.spec.environment = {{"B", "c"}};
+    context.kernel.spec.launch.argv = {"/usr/bin/other", "{connection_file}"};
+    context.kernel.spec.launch.interrupt_mode = kernel_proxy::InterruptMode::message;
     context.former_ids = {"older"};
     context.is_default = true;
     kernel_proxy::ChannelsImage channels;
@@ -60,6 +62,9 @@ TEST_CASE("a note comes back as it was written") {
     CHECK(read->contexts[0].kernel.spec.guest_id == "default");
     CHECK(read->contexts[0].kernel.spec.working_directory == "/tmp");
     CHECK(read->contexts[0].kernel.spec.environment == note().contexts[0].kernel.spec.environment);
+    const kernel_proxy::KernelLaunch& launch = read->contexts[0].kernel.spec.launch;
+    CHECK(launch.argv == std::vector<std::string>{"/usr/bin/other", "{connection_file}"});
+    CHECK(launch.interrupt_mode == kernel_proxy::InterruptMode::message);
     CHECK(read->contexts[0].former_ids == std::vector<std::string>{"older"});
     CHECK(read->contexts[0].is_default);
     REQUIRE(read->contexts[0].kernel.channels.has_value());

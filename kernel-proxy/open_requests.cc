@@ -5,12 +5,14 @@
 namespace cellblock::kernel_proxy {
 
 void OpenRequests::add(const Routing& request, const std::string& session) {
+    const auto known = table_.find(request.msg_id);
+    // A client that does not know whether it came through says it again.
+    if (known != table_.end() && known->second.session == session) return;
     Open open;
     open.session = session;
     open.is_cell = request.msg_type == "execute_request";
     // comm_open, comm_msg and comm_close have none.
     open.expects_reply = request.msg_type.ends_with("_request");
-    const auto known = table_.find(request.msg_id);
     if (known != table_.end()) set_running(known->second, false);
     table_[request.msg_id] = std::move(open);
     order_.push_back(request.msg_id);

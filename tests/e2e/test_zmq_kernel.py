@@ -234,7 +234,8 @@ def test_the_death_of_the_client_ends_the_kernel(gateway, folder):
     wait_until(lambda: set(kernels(gateway)) == before, "the end of the kernel")
 
 
-def test_a_gateway_that_goes_away_ends_the_kernel_with_a_reason(tmp_path):
+def test_a_gateway_that_stays_away_ends_the_kernel_with_a_reason(tmp_path, monkeypatch):
+    monkeypatch.setenv("CELLBLOCK_GATEWAY_PATIENCE_S", "1")
     gateway = Gateway()
     try:
         with jupyter_folders(gateway, tmp_path), open(tmp_path / "errors", "w+") as errors:

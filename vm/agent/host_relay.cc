@@ -1,6 +1,7 @@
 #include "vm/agent/host_relay.h"
 
-#include <algorithm>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 #include "base/log.h"
@@ -11,8 +12,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A host has one request of its own on the way; its clients have more.
-constexpr std::size_t headers_remembered = 64;
+// More than a host's clients ask before they get a first answer.
+constexpr std::size_t headers_remembered = 1024;
 
 zmq::message_t copy_of(ByteView bytes) {
     return zmq::message_t(bytes.data(), bytes.size());
@@ -42,7 +43,8 @@ void HostRelay::attach(link::StreamPtr stream, std::optional<std::int64_t> after
     }
     stream_ = std::move(stream);
     retaining_ = after.has_value();
-    resumed_ = after && *after >= 0;
+    repeated_.clear();
+    if (after && *after >= 0) repeated_.insert(had_.begin(), had_.end());
     if (!after || *after < 0) {
         retained_.begin_anew();
     } else if (!retained_.resume_after(static_cast<std::uint64_t>(*after))) {
@@ -155,16 +157,13 @@ asio::awaitable<Result<HostRelay::Sent>> HostRelay::send_one(link::StreamPtr str
     co_return Sent::yes;
 }
 
-// A host that was killed may have sent a request or not; the next one sends it once more, with the
-// same header.
+// A host that was killed may have sent a message or not; the next one, or a client of both, sends
+// it once more, with the same header.
 bool HostRelay::is_repeated(const link::KernelMessage& message) {
-    if (message.channel() != link::Channel::shell) return false;
-    std::string header(as_text(message.header()));
-    const bool may_be = std::exchange(resumed_, false);
-    if (may_be && std::find(headers_.begin(), headers_.end(), header) != headers_.end())
-        return true;
-    headers_.push_back(std::move(header));
-    if (headers_.size() > headers_remembered) headers_.pop_front();
+    const std::size_t header = std::hash<std::string_view>()(as_text(message.header()));
+    if (repeated_.erase(header) > 0) return true;
+    had_.push_back(header);
+    if (had_.size() > headers_remembered) had_.pop_front();
     return false;
 }
 

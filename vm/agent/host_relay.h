@@ -13,7 +13,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <string>
+#include <set>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -61,8 +61,8 @@ class HostRelay : public std::enable_shared_from_this<HostRelay> {
     link::StreamPtr stream_;
     bool retaining_ = false;
     RetainedMessages retained_;
-    std::deque<std::string> headers_;  // of the last requests to the kernel
-    bool resumed_ = false;  // this stream's first request may be one that the kernel has had
+    std::deque<std::size_t> had_;     // the headers of the last messages to the kernel, hashed
+    std::set<std::size_t> repeated_;  // of them, those that came by an earlier stream
     Condition changed_;
     bool closed_ = false;
 };

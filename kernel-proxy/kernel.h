@@ -70,7 +70,7 @@ struct KernelImage {
     KernelSpec spec;
     std::int64_t pid = 0;
     KernelState state = KernelState::idle;
-    // The cell that the kernel was given, with an execution to which nobody listens. Null: none.
+    // The cell that the kernel was given, with an execution of its own. Null: none.
     std::shared_ptr<RunningCell> running;
 
     KernelImage() = default;
@@ -94,6 +94,9 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     // null when it could not be copied, and then no cell is running there either.
     void adopt(const KernelImage& image, vm::link::StreamPtr stream);
     KernelImage image() const;
+    // The execution of the cell that runs; null: none does. In a copy it has to be taken from, or
+    // discarded: nobody else does.
+    std::shared_ptr<Execution> running() const;
     // Until it neither starts nor restarts nor ends a cell by force: an image of that would be of
     // no use.
     boost::asio::awaitable<void> wait_settled(Deadline deadline);
@@ -152,6 +155,7 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
                                           const Routing& routing);
     void on_reply(RunningCell& cell, const KernelMessage& message);
     void open_stream();
+    std::shared_ptr<RunningCell> copy_of(const RunningCell& cell) const;
     void spawn(boost::asio::awaitable<void> task, std::string name);
 
     boost::asio::any_io_executor executor_;

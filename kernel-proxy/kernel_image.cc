@@ -6,16 +6,21 @@
 
 namespace cellblock::kernel_proxy {
 
+std::shared_ptr<RunningCell> Kernel::copy_of(const RunningCell& cell) const {
+    return std::make_shared<RunningCell>(cell, cell.execution().copy(executor_));
+}
+
+std::shared_ptr<Execution> Kernel::running() const {
+    return current_ ? current_->execution_pointer() : nullptr;
+}
+
 KernelImage Kernel::image() const {
     KernelImage image;
     image.spec = spec_;
     image.pid = pid_;
     image.state = state_ == KernelState::dead ? KernelState::dead : KernelState::idle;
     if (!current_ || !current_->sent() || current_->done()) return image;
-    auto execution = std::make_shared<Execution>(executor_, current_->execution().request());
-    execution->discard();
-    execution->set_running();
-    image.running = std::make_shared<RunningCell>(*current_, std::move(execution));
+    image.running = copy_of(*current_);
     image.state = KernelState::busy;
     return image;
 }
@@ -25,8 +30,10 @@ void Kernel::adopt(const KernelImage& image, vm::link::StreamPtr stream) {
     state_ = image.state;
     if (stream) {
         stream_ = std::move(stream);
-        current_ = image.running;
-        if (current_) listen_for_stop(current_->execution());
+        if (image.running) {
+            current_ = copy_of(*image.running);  // an image may have several copies
+            listen_for_stop(current_->execution());
+        }
     } else {
         open_stream();
         if (state_ == KernelState::busy) state_ = KernelState::idle;

@@ -27,8 +27,9 @@ Result<std::map<std::string, std::string>> environment_from(const Json& body,
 enum class View { stream, llm };
 
 // POST /execute: {"code", "context_id"?, "language"?, "env_vars"?, "timeout"?: seconds, "view"?:
-// "llm", "max_chars"? (or "view_budget", in bytes), "images"?: "openai" | "anthropic"}. Unknown
-// fields are ignored, as E2B does.
+// "llm", "max_chars"? (or "view_budget", in bytes), "images"?: "openai" | "anthropic",
+// "detach_after"?: seconds, and with it "webhook"? and "email"? (jobs/notifier.h)}. Unknown fields
+// are ignored, as E2B does.
 struct ExecuteBody {
     std::string code;
     std::optional<std::string> context_id;
@@ -39,6 +40,8 @@ struct ExecuteBody {
     std::size_t view_budget_bytes = limits::llm_view_default_bytes;
     // With View::llm: the pictures too, as content parts of that shape.
     std::optional<ImageShape> images;
+    // How long the caller waits for a cell that runs; then it goes on as a job.
+    std::optional<std::chrono::milliseconds> detach_after;
     ExecuteBody() = default;
 };
 Result<ExecuteBody> execute_body_from(const Json& body);

@@ -12,6 +12,9 @@
 #include "gateway/auth/signed_link.h"
 #include "gateway/sandboxes/sandbox_manager.h"
 
+namespace cellblock::gateway::jobs {
+class Jobs;
+}
 namespace cellblock::gateway::http {
 class Request;
 class Router;
@@ -21,6 +24,7 @@ namespace cellblock::gateway::api {
 
 struct Services {
     SandboxManager& sandboxes;
+    jobs::Jobs& jobs;
     artifacts::Store& store;
     WorkerPool& workers;
     metrics::Registry& metrics;
@@ -41,6 +45,7 @@ void add_execute_routes(http::Router& router, Services& services);
 void add_context_routes(http::Router& router, Services& services);
 void add_sandbox_routes(http::Router& router, Services& services);
 void add_sandbox_state_routes(http::Router& router, Services& services);
+void add_job_routes(http::Router& router, Services& services);
 void add_file_routes(http::Router& router, Services& services);
 void add_artifact_routes(http::Router& router, Services& services);
 

@@ -112,17 +112,33 @@ SpawnOptions Gateway::relay_command(const std::string& kernel_id,
     return options;
 }
 
+Result<void> Gateway::make_jobs() {
+    auto policy = jobs::CallPolicy::parse(config_.webhook_hosts);
+    if (!policy) return fail(policy.error().in("webhook_hosts"));
+    jobs::MailServer mail{config_.smtp_url, config_.smtp_from};
+    CB_TRY(jobs::check_mail_server(mail));
+    jobs::JobsOptions options;
+    options.folder = config_.state_directory() / "jobs";
+    options.running_max = static_cast<std::size_t>(config_.jobs_max);
+    options.keep_sandbox = std::chrono::seconds(config_.job_keep_s);
+    jobs_ = std::make_unique<jobs::Jobs>(
+        loop_.get_executor(), std::move(options), *sandboxes_, workers_, metrics_,
+        jobs::NotifierOptions{std::move(*policy), std::move(mail)});
+    return {};
+}
+
 Result<void> Gateway::make_server() {
     SandboxManagerOptions sandboxes(machines_->pool(), machines_->restorer(), workers_,
                                     config_.state_directory());
     sandboxes_ =
         std::make_unique<SandboxManager>(loop_.get_executor(), std::move(sandboxes), metrics_);
+    CB_TRY(make_jobs());
     SandboxSpec defaults;
     defaults.memory_limit_bytes =
         static_cast<std::size_t>(config_.sandbox_memory_mib) * limits::MiB;
     defaults.timeout = std::chrono::seconds(config_.sandbox_timeout_s);
     services_ = std::make_unique<api::Services>(
-        api::Services{*sandboxes_, *store_, workers_, metrics_, std::move(defaults),
+        api::Services{*sandboxes_, *jobs_, *store_, workers_, metrics_, std::move(defaults),
                       std::chrono::seconds(config_.execution_timeout_s), token_,
                       auth::LinkSigner(token_), retention()});
 
@@ -136,6 +152,7 @@ Result<void> Gateway::make_server() {
     api::add_context_routes(router, *services_);
     api::add_sandbox_routes(router, *services_);
     api::add_sandbox_state_routes(router, *services_);
+    api::add_job_routes(router, *services_);
     api::add_file_routes(router, *services_);
     api::add_artifact_routes(router, *services_);
     api::add_chat_page_routes(router, workers_, chat_folder(config_));
@@ -165,6 +182,7 @@ asio::awaitable<void> Gateway::bring_up() {
     auto started = make_server();
     if (started) started = co_await machines_->start();
     if (started) started = co_await sandboxes_->open();
+    if (started) started = co_await jobs_->open();
     if (!started) {
         log::error("start_failed", {{"error", started.error().text()}});
         exit_code_ = report(started.error());
@@ -223,6 +241,7 @@ asio::awaitable<void> Gateway::take_down() {
     // The pool first: a machine that is being started for somebody becomes a sandbox or ends.
     co_await machines_->stop();
     co_await end_sandboxes();
+    if (jobs_) co_await jobs_->settle();
     tidy_timer_.cancel();
     log::info("stopped");
     loop_.stop();

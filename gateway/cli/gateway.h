@@ -20,6 +20,7 @@
 #include "gateway/cli/machines.h"
 #include "gateway/config/config.h"
 #include "gateway/http/server.h"
+#include "gateway/jobs/jobs.h"
 #include "gateway/jupyter/door.h"
 #include "gateway/sandboxes/sandbox_manager.h"
 
@@ -38,6 +39,7 @@ class Gateway {
     // What fails early: folders, token, certificate, port, artifact store.
     Result<void> prepare();
     Result<void> make_server();
+    Result<void> make_jobs();
     jupyter::Settings jupyter_settings() const;
     SpawnOptions relay_command(const std::string& kernel_id,
                                const std::filesystem::path& file) const;
@@ -64,6 +66,7 @@ class Gateway {
     std::unique_ptr<artifacts::Store> store_;
     std::unique_ptr<Machines> machines_;
     std::unique_ptr<SandboxManager> sandboxes_;
+    std::unique_ptr<jobs::Jobs> jobs_;
     std::unique_ptr<api::Services> services_;
     std::unique_ptr<jupyter::Door> jupyter_;
     std::unique_ptr<http::Server> server_;

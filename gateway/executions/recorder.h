@@ -49,6 +49,9 @@ class Recorder {
     // from take(), so that the disk does not hold a result back.
     boost::asio::awaitable<std::vector<Json>> keep_artifacts();
 
+    // The cell goes on in a copy of its sandbox: what it brings from now on is fetched there.
+    void move_to(std::shared_ptr<Sandbox> sandbox) { sandbox_ = std::move(sandbox); }
+
     // All displays so far, in order.
     const std::vector<RecordedDisplay>& displays() const { return displays_; }
 

@@ -74,8 +74,14 @@ void SandboxManager::pause_soon(const std::string& id) {
 asio::awaitable<Result<std::unique_ptr<vm::Machine>>> SandboxManager::start_saved(
     SavedSandboxes& where, SavedSandboxPointer saved, std::shared_ptr<vm::link::Link> link,
     vm::RestoredAs restored_as) {
-    vm::RestoreRequest request;
     CB_CO_TRY_ASSIGN(state, co_await where.load(saved));
+    co_return co_await start_state(std::move(state), std::move(link), restored_as);
+}
+
+asio::awaitable<Result<std::unique_ptr<vm::Machine>>> SandboxManager::start_state(
+    vm::MachineStatePointer state, std::shared_ptr<vm::link::Link> link,
+    vm::RestoredAs restored_as) {
+    vm::RestoreRequest request;
     request.state = std::move(state);
     request.link = std::move(link);
     request.restored_as = restored_as;

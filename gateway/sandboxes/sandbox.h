@@ -73,8 +73,11 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     // Takes over the kernel that the template brought. Once, before anything else.
     Result<void> open();
     // Takes over what the image had, in a machine that was restored from it: contexts, and, where
-    // the link came with it, running cells, which go on. Instead of open().
-    Result<void> open(const SandboxImage& image, ContextIds ids);
+    // the link came with it, running cells, which go on. What they say is thrown away, but for the
+    // execution `heard`, whose events wait to be taken. Instead of open().
+    Result<void> open(const SandboxImage& image, ContextIds ids, const std::string& heard = {});
+    // The context in which that execution runs; null: none does.
+    ContextPointer context_running(const std::string& execution_id) const;
 
     const std::string& id() const { return id_; }
     const SandboxSpec& spec() const { return spec_; }
@@ -130,7 +133,8 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     ContextPointer add_context(ContextSpec spec, std::string guest_id);
     boost::asio::awaitable<void> let_go_of(std::string context_id);
     ContextPointer add_kernel(std::string language, kernel_proxy::KernelSpec kernel);
-    void add_contexts(const std::vector<ContextImage>& images, ContextIds ids);
+    void add_contexts(const std::vector<ContextImage>& images, ContextIds ids,
+                      const std::string& heard = {});
     void accept_stream(vm::link::StreamPtr stream);
     SandboxImage image() const;  // without the machine's state
     // One change of state at a time.

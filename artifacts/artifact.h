@@ -19,6 +19,7 @@ std::optional<ArtifactKind> artifact_kind_from(std::string_view name);
 
 // What whoever stores an artifact says about it. `name` is made safe by the store.
 struct ArtifactInfo {
+    std::string id;  // named before it is stored (new_short_id()); empty: the store names it
     ArtifactKind kind = ArtifactKind::file;
     std::string mime = "application/octet-stream";
     std::string name;
@@ -43,10 +44,12 @@ struct Artifact {
     Artifact() = default;
 };
 
+// Where clients find artifacts; a `url_prefix` may be an absolute form of it.
+inline constexpr std::string_view artifact_url_prefix = "/artifacts/";
+
 // The artifact as clients see it: {"id","kind","mime","name","size","sha256","created_at",
-// "execution_id","sandbox_id","url","metadata"}. `url_prefix` is "/artifacts/" or an absolute form
-// of it.
-Json to_json(const Artifact& artifact, std::string_view url_prefix = "/artifacts/");
+// "execution_id","sandbox_id","url","metadata"}.
+Json to_json(const Artifact& artifact, std::string_view url_prefix = artifact_url_prefix);
 
 // A name that is harmless as a file name anywhere: one path component, no control, bidirectional
 // or invalid characters, none that Windows or a shell treats specially, no leading dot, at most

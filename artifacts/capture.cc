@@ -220,6 +220,19 @@ class Capture {
         out_.chart_description = std::move(chart->description);
         alt_ = std::move(chart->alt);
         fields()["chart"] = std::move(chart->e2b);
+        take_chart_data(value);
+    }
+
+    void take_chart_data(const Json& chart) {
+        auto data = read_chart_data(chart);
+        if (!data) return warn(data.error().cause);
+        if (!*data) return;
+        PendingArtifact artifact = table_data((*data)->table, "");
+        artifact.name =
+            "chart-" + std::to_string(number_) + "-data" + std::string(extension_of(artifact.mime));
+        artifact.preview["of"] = "chart";
+        artifact.preview["layers"] = std::move((*data)->layers);
+        out_.artifacts.push_back(std::move(artifact));
     }
 
     // Kept in the order of their names, as far as the room goes; the others stay in the sandbox.
@@ -268,22 +281,27 @@ class Capture {
                     value.get_ref<const std::string&>());
     }
 
-    // After all parts: a table's full data lies in the guest, or its preview is all there is.
-    void finish_table() {
-        if (!out_.table) return;
-        const Table& table = *out_.table;
+    // A table's full data lies in the guest, or came along.
+    PendingArtifact table_data(const Table& table, std::string_view field) const {
         std::string_view mime = table_mime;
         if (table.data) {
             mime = table.data->format == "arrow" ? "application/vnd.apache.arrow.file" : "text/csv";
         }
-        PendingArtifact artifact = pending(ArtifactKind::table, mime, "table", "table");
+        PendingArtifact artifact = pending(ArtifactKind::table, mime, field, "table");
         artifact.preview = table_summary(table, limits::artifact_metadata_max_bytes / 4);
-        if (!table.data) {
-            artifact.bytes = to_bytes(dump_ascii(data_.at(std::string(table_mime))));
-        } else if (table.data->path.empty()) {
+        if (table.data) {
             artifact.bytes = table.data->content;
-        } else {
             artifact.guest_path = table.data->path;
+        }
+        return artifact;
+    }
+
+    // After all parts: without full data, a table's preview is all there is.
+    void finish_table() {
+        if (!out_.table) return;
+        PendingArtifact artifact = table_data(*out_.table, "table");
+        if (!out_.table->data) {
+            artifact.bytes = to_bytes(dump_ascii(data_.at(std::string(table_mime))));
         }
         out_.artifacts.push_back(std::move(artifact));
     }

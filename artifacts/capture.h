@@ -29,8 +29,9 @@ enum class GuestCopy { goes, stays };
 struct PendingArtifact {
     ArtifactKind kind = ArtifactKind::file;
     std::string mime;
+    std::string id;     // given before it is stored, where something refers to it; else empty
     std::string name;   // safe
-    std::string field;  // the result field that shows the same: "png", "html", "chart", "table"
+    std::string field;  // the result field that shows the same: "png", "html", "chart"; or ""
     Bytes bytes;
     std::string guest_path;
     GuestCopy guest_copy = GuestCopy::goes;

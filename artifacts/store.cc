@@ -134,7 +134,7 @@ Result<Artifact> ArtifactWriter::finish(ArtifactInfo info) {
     }
     state.fd.reset();
     Artifact artifact;
-    artifact.id = new_short_id();
+    artifact.id = state.info.id.empty() ? new_short_id() : state.info.id;
     artifact.sha256 = state.digest.finish();
     artifact.size_bytes = state.size_bytes;
     artifact.created_at_ns = wall_clock_ns();

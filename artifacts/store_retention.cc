@@ -12,11 +12,13 @@ namespace {
 
 constexpr std::size_t step_rows = 100;
 
-// The moment `age` before now; everything is younger when that lies before 1970.
+// The moment `age` before now; everything is younger when that lies before 1970. To the nanosecond:
+// rounded to seconds, an age of 0 would spare what was stored within the running second.
 std::int64_t moment_before(std::chrono::seconds age) {
-    const std::int64_t now_s = wall_clock_ns() / 1'000'000'000;
-    if (age.count() >= now_s) return 0;
-    return (now_s - age.count()) * 1'000'000'000;
+    const std::chrono::nanoseconds now(wall_clock_ns());
+    if (age >= std::chrono::floor<std::chrono::seconds>(now))
+        return 0;  // seconds::max() has no nanoseconds
+    return (now - age).count();
 }
 
 }  // namespace

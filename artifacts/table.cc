@@ -250,6 +250,7 @@ Result<Table> parse_table(const Json& json) {
     table.library = text_field(json, "library");
     table.type = text_field(json, "type");
     table.rows_total = count_field(json, "rows_total");
+    table.e2b_rows = count_field(json, "e2b_rows");
     const Json& partial = field(json, "partial");
     table.partial = partial.is_boolean() && partial.get<bool>();
     table.reason = text_field(json, "reason");

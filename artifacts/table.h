@@ -86,6 +86,8 @@ struct Table {
     std::vector<std::vector<Json>> preview;
     std::size_t head_rows = 0;
     std::optional<TableData> data;
+    // How many rows e2b/data has of it, when not all.
+    std::optional<std::uint64_t> e2b_rows;
     bool partial = false;  // something of it was not captured
     std::string reason;    // what, and why
 

@@ -50,9 +50,14 @@ inline constexpr int agent_reply_high_water_mark = 64;
 // One frame past this breaks the connection to the kernel instead of being received and dropped.
 inline constexpr std::size_t agent_zmq_frame_max_bytes = 256 * MiB;
 static_assert(agent_zmq_frame_max_bytes > kernel_message_max_bytes);
-// Processes and threads: a fork bomb ends at its own wall, and another kernel still starts.
+// Processes and threads: what is past it fails with EAGAIN, and another kernel still starts.
 inline constexpr int agent_kernel_pids_max = 256;
 inline constexpr int agent_sandbox_pids_max = 512;
+// Processes of one kernel, threads not counted. A kernel with more is killed: without KVM a loop of
+// os.fork() makes some 20 copies of the kernel a second, each slower than the one before, and would
+// fill the memory only after half a minute (seen: 24 to 46 s), deaf to every interrupt.
+inline constexpr std::size_t agent_kernel_processes_max = 64;
+inline constexpr milliseconds agent_kernel_processes_interval{1000};
 inline constexpr std::size_t agent_kernels_max = 32;
 inline constexpr std::size_t agent_memory_limit_min_bytes = 64 * MiB;
 inline constexpr std::size_t agent_events_queued_max = 256;

@@ -1,9 +1,9 @@
 # How a folder of ours becomes a target. Headers are included from the repository root
 # ("vm/link/codec.h"), and only by targets that link their owner.
 
-# What nearly every source includes, compiled once: half of a build's time. Only with sanitizers,
-# whose build is for checks alone; the release build does without, so that a missing #include shows.
-if(CELLBLOCK_SANITIZE)
+# What nearly every source includes, compiled once: half of a build's time. Not where people work on
+# the code (`cmake --preset release` by hand), so that a missing #include shows.
+if(CELLBLOCK_SHARE_HEADERS)
   # Asio's for all: a precompiled header has to be compiled as its users are.
   add_compile_definitions(BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_HANDLER_TYPE_REQUIREMENTS=0)
   add_library(cellblock-headers OBJECT ${CMAKE_SOURCE_DIR}/cmake/headers.cc)

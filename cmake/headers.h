@@ -1,5 +1,5 @@
-// The libraries' headers that nearly every source includes, precompiled for the build with
-// sanitizers (components.cmake). Sources include what they need themselves.
+// The libraries' headers that nearly every source includes, precompiled where
+// CELLBLOCK_SHARE_HEADERS is on (components.cmake). Sources include what they need themselves.
 #pragma once
 
 #include <algorithm>

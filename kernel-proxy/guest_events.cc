@@ -16,6 +16,7 @@ Result<KernelDeath> read_death(const Json& event) {
     CB_TRY_ASSIGN(out_of_memory, optional_boolean(event, "out_of_memory"));
     CB_TRY_ASSIGN(peak, optional_integer(event, "peak_bytes"));
     CB_TRY_ASSIGN(limit, optional_integer(event, "limit_bytes"));
+    CB_TRY_ASSIGN(processes_max, optional_integer(event, "processes_max"));
     ExitStatus status;
     status.signal = signal_number && *signal_number > 0 && *signal_number < 65
                         ? static_cast<int>(*signal_number)
@@ -26,6 +27,7 @@ Result<KernelDeath> read_death(const Json& event) {
     death.out_of_memory = out_of_memory.value_or(false);
     death.peak_bytes = peak.value_or(0);
     death.limit_bytes = limit.value_or(0);
+    death.processes_max = processes_max.value_or(0);
     return death;
 }
 

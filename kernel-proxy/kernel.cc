@@ -55,10 +55,12 @@ std::string_view Kernel::execution_state() const {
 namespace {
 
 Json start_params(const KernelSpec& spec) {
-    return Json{{"kernel_id", spec.guest_id},
-                {"name", spec.name},
-                {"cwd", spec.working_directory},
-                {"env", spec.environment}};
+    Json params = {{"kernel_id", spec.guest_id},
+                   {"name", spec.name},
+                   {"cwd", spec.working_directory},
+                   {"env", spec.environment}};
+    if (!spec.launch.argv.empty()) params["argv"] = spec.launch.argv;
+    return params;
 }
 
 }  // namespace
@@ -134,6 +136,11 @@ asio::awaitable<Result<void>> Kernel::restart(Announce announce) {
 asio::awaitable<Result<void>> Kernel::interrupt() {
     const auto self = shared_from_this();
     if (link_ == nullptr) co_return fail(ErrorCode::sandbox_gone, "the sandbox is gone");
+    if (spec_.launch.interrupt_mode == InterruptMode::message) {
+        const auto request =
+            make_request(Channel::control, "interrupt_request", session_, Json::object());
+        co_return co_await send(request);  // its reply belongs to nobody
+    }
     const Json params = {{"kernel_id", spec_.guest_id}, {"signal", 2}};
     auto sent =
         co_await vm::link::call(*link_, "kernel.signal", params, limits::kernel_signal_timeout);
@@ -171,8 +178,7 @@ void Kernel::on_died(const KernelDeath& death) {
     log::warning(
         "kernel_died",
         {{"kernel_id", spec_.id}, {"how", death.how}, {"out_of_memory", death.out_of_memory}});
-    end_running(death.out_of_memory ? Outcome::out_of_memory : Outcome::kernel_died,
-                describe(death));
+    end_running(outcome_of(death), describe(death));
     spawn(restart_after_death(Announce::yes), "kernel_restart");
 }
 

@@ -32,6 +32,7 @@
 #include "base/condition.h"
 #include "kernel-proxy/channels.h"
 #include "kernel-proxy/execution.h"
+#include "kernel-proxy/kernel_launch.h"
 #include "kernel-proxy/message.h"
 #include "vm/link/link.h"
 
@@ -49,6 +50,7 @@ struct KernelSpec {
     std::string name = "python3";  // kernelspec in the guest
     std::string working_directory = "/home/user";
     std::map<std::string, std::string> environment;  // the sandbox's, then the context's own
+    KernelLaunch launch;
     KernelSpec() = default;
 };
 
@@ -59,6 +61,7 @@ struct KernelDeath {
     bool out_of_memory = false;
     std::int64_t peak_bytes = 0;
     std::int64_t limit_bytes = 0;
+    std::int64_t processes_max = 0;  // not 0: it had more, and was killed for it
 };
 
 // Whether Jupyter clients are told that the process is replaced: the one that asked knows, and

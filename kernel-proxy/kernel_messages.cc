@@ -100,7 +100,20 @@ Result<ExecuteReply> read_execute_reply(const KernelMessage& message) {
     return reply;
 }
 
+Outcome outcome_of(const KernelDeath& death) {
+    if (death.processes_max > 0) return Outcome::too_many_processes;
+    return death.out_of_memory ? Outcome::out_of_memory : Outcome::kernel_died;
+}
+
 Error describe(const KernelDeath& death) {
+    if (death.processes_max > 0) {
+        return Error(
+            ErrorCode::kernel_died,
+            "the cell started more than " + std::to_string(death.processes_max) +
+                " processes; they were killed with its kernel, which was restarted, and its "
+                "variables are gone",
+            "start fewer processes at a time; threads are not counted");
+    }
     if (death.out_of_memory) {
         return Error(ErrorCode::out_of_memory,
                      "the cell used more memory than the sandbox has: peak " +

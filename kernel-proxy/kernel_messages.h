@@ -35,6 +35,7 @@ struct ExecuteReply {
 Result<ExecuteReply> read_execute_reply(const KernelMessage& message);
 
 // How a typed end is told to people.
+Outcome outcome_of(const KernelDeath& death);
 Error describe(const KernelDeath& death);
 Error timeout_error(std::chrono::milliseconds timeout);
 

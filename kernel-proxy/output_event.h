@@ -53,16 +53,17 @@ struct Dropped {
 // How an execution ended. Always the last event, exactly once.
 enum class Outcome {
     ok,
-    error,          // the cell raised; a CellError came before
-    aborted,        // the kernel refused it because an earlier queued cell failed
-    interrupted,    // interrupted by request
-    restarted,      // its kernel was restarted by request
-    cancelled,      // the caller went away or took it back from the queue
-    timeout,        // its deadline passed
-    kernel_died,    // the kernel process ended under it
-    out_of_memory,  // ... because the sandbox's memory limit was reached
-    sandbox_gone,   // the microVM ended
-    internal,       // the gateway could not run it
+    error,               // the cell raised; a CellError came before
+    aborted,             // the kernel refused it because an earlier queued cell failed
+    interrupted,         // interrupted by request
+    restarted,           // its kernel was restarted by request
+    cancelled,           // the caller went away or took it back from the queue
+    timeout,             // its deadline passed
+    kernel_died,         // the kernel process ended under it
+    out_of_memory,       // ... because the sandbox's memory limit was reached
+    too_many_processes,  // ... because it had started too many: a fork bomb
+    sandbox_gone,        // the microVM ended
+    internal,            // the gateway could not run it
 };
 struct Finished {
     Outcome outcome = Outcome::ok;

@@ -57,10 +57,11 @@ class RunningCell {
     void end_now(Outcome outcome, Error error) {
         if (!forced_) forced_ = Finished(outcome, std::move(error));
     }
-    // The cell ended by itself after an interrupt of ours: say why it was interrupted. A cell that
-    // was done in the same moment, without an error, has simply succeeded.
+    // The cell ended by itself after an interrupt of ours: say why it was interrupted. One that
+    // swallowed a client's interrupt, or was done in the same moment, has simply succeeded; past
+    // its timeout nothing has (a shell that IPython's `!` waits for swallows interrupts).
     void override_outcome(Outcome outcome, Error error) {
-        if (!forced_ && finished().outcome != Outcome::ok) {
+        if (!forced_ && (outcome == Outcome::timeout || finished().outcome != Outcome::ok)) {
             forced_ = Finished(outcome, std::move(error), interrupted_at_);
         }
     }

@@ -186,6 +186,7 @@ asio::awaitable<Result<void>> send_document(Cell& cell, const ExecuteBody& body,
         return add_lines(lines, document, writer);
     };
     CB_CO_TRY(co_await follow(cell, sink));
+    writer.headers().set("Cellblock-Execution", document.failed() ? "error" : "ok");
     if (body.images) {
         const Json parts =
             document.render_parts(cell.recorder, body.view_budget_bytes, *body.images);

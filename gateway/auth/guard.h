@@ -11,15 +11,17 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/auth/admission.h"
 #include "gateway/auth/signed_link.h"
 #include "gateway/http/server_core.h"
 
 namespace cellblock::gateway::auth {
 
 struct GuardOptions {
-    std::string token;
-    std::vector<std::string> allowed_hosts;    // "example.org", "*.example.org", "*"
-    std::vector<std::string> allowed_origins;  // "https://example.org", "*"
+    Admission admission = Admission::with_token;  // sites are checked for everybody
+    std::string token;                            // empty: none fits
+    std::vector<std::string> allowed_hosts;       // "example.org", "*.example.org", "*"
+    std::vector<std::string> allowed_origins;     // "https://example.org", "*"
 
     GuardOptions() = default;
 };

@@ -158,8 +158,10 @@ void CellPrinter::artifact(const Json& line) {
     const std::string kind = field(line, "kind");
     const std::string url = field(line, "url");
     if (kind == "chart") return chart(url);
-    if (kind == "table" && waiting_) {
-        const auto table = artifacts::parse_table_summary(line.value("preview", Json()));
+    const Json preview = line.value("preview", Json::object());
+    // The full data of a chart is a table too, but not what the result shows.
+    if (kind == "table" && waiting_ && !preview.contains("of")) {
+        const auto table = artifacts::parse_table_summary(preview);
         if (table) {
             waiting_.reset();
             artifacts::AlignedOptions aligned;

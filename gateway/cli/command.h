@@ -26,6 +26,7 @@ using Run = std::function<int()>;
 
 // One function a file.
 void add_serve(CLI::App& app, Run& run);
+void add_kernelgateway(CLI::App& app, Run& run);
 void add_exec(CLI::App& app, Run& run);
 void add_doctor(CLI::App& app, Run& run);
 void add_image(CLI::App& app, Run& run);

@@ -73,7 +73,14 @@ Check check_accelerator(const config::Config& config) {
     if (!vm::qemu_build()) {
         return Check(CheckVerdict::note, "KVM", "not tested: QEMU is missing");
     }
-    const vm::AcceleratorChoice choice = vm::choose_accelerator(*wish, config.cache_directory());
+    vm::AcceleratorChoice choice = vm::choose_accelerator(*wish, config.cache_directory());
+    if (*wish == vm::AcceleratorWish::kvm) {
+        choice = vm::choose_accelerator(vm::AcceleratorWish::automatic, config.cache_directory());
+        if (choice.kind != vm::AcceleratorKind::kvm) {
+            return Check(CheckVerdict::missing, "KVM", "was asked for, but: " + choice.reason,
+                         "set accelerator to auto, or mend what is missing for KVM");
+        }
+    }
     if (choice.kind == vm::AcceleratorKind::kvm) {
         return Check(CheckVerdict::good, "KVM", "is used: " + choice.reason);
     }

@@ -112,7 +112,11 @@ int exec(const ExecArguments& arguments) {
     };
     const auto reply = client->expect_success(call);
     if (!reply) return report(reply.error());
-    if (document) return exit_success;
+    if (document) {
+        const auto outcome = reply->headers.find("cellblock-execution");
+        const bool failed = outcome == reply->headers.end() || outcome->second != "ok";
+        return failed ? exit_failure : exit_success;
+    }
     if (!printer.ended()) {
         return report(Error(ErrorCode::connection_lost, "the answer ended before the cell did",
                             "the sandbox may have ended: try again"));

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -17,6 +19,8 @@
 #include "gateway/auth/token.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/guest_setup.h"
+#include "gateway/config/kernel_gateway.h"
+#include "gateway/jupyter/seed.h"
 
 namespace cellblock::gateway::cli {
 
@@ -33,16 +37,56 @@ Gateway::Gateway(config::Config config, int ready_fd)
 Gateway::~Gateway() = default;
 
 Result<void> Gateway::prepare() {
-    CB_TRY(http::check_listen(loop_.get_executor(), config_.listen));
+    CB_TRY_ASSIGN(endpoint, http::check_listen(loop_.get_executor(), config_.listen));
     CB_TRY(make_directories(config_.state_directory(), 0700));
-    CB_TRY_ASSIGN(token, auth::load_or_create_token(config_.token_path()));
-    token_ = std::move(token);
+    CB_TRY(prepare_admission(endpoint.address()));
+    CB_TRY(read_seed());
     artifacts::Quotas quotas;
     // A tenth above what tidying leaves, so that a busy minute is not refused.
     quotas.bytes_per_tenant_max = artifacts_max_bytes() / 10 * 11;
     CB_TRY_ASSIGN(store, artifacts::Store::open(config_.state_directory() / "artifacts", quotas));
     store_ = std::move(store);
     machines_ = std::make_unique<Machines>(loop_.get_executor(), config_, workers_);
+    return {};
+}
+
+Result<void> Gateway::prepare_admission(const asio::ip::address& address) {
+    auth::AdmissionWish wish;
+    wish.without_token = config_.insecure_no_token == "yes";
+    wish.token = config_.token;
+    for (const auto* names : {&config_.allowed_hosts, &config_.allowed_origins}) {
+        if (std::find(names->begin(), names->end(), "*") != names->end()) wish.for_any_site = true;
+    }
+    if (address.is_loopback()) wish.reach = auth::Reach::this_machine;
+    const auth::AdmissionDecision decision = auth::decide_admission(wish);
+    admission_ = decision.admission;
+    if (!decision.reason.empty()) {
+        log::warning("admission", {{"listen", config_.listen}, {"reason", decision.reason}});
+    }
+    // Where nobody is asked for it, it still signs links.
+    if (token_is_given()) {
+        token_ = *config_.token;
+    } else {
+        CB_TRY_ASSIGN(token, auth::load_or_create_token(config_.token_path()));
+        token_ = std::move(token);
+    }
+    return {};
+}
+
+bool Gateway::token_is_given() const {
+    return config_.token && !config_.token->empty();
+}
+
+Result<void> Gateway::read_seed() {
+    if (config_.seed_notebook.empty()) return {};
+    CB_TRY_ASSIGN(text, read_file(config_.seed_notebook, limits::http_json_body_max_bytes));
+    CB_TRY_ASSIGN(cells, jupyter::seed_cells(text));
+    seed_ = std::move(cells);
+    if (!config_.serves_notebook()) return {};
+    const std::string title = std::filesystem::path(config_.seed_notebook).stem().string();
+    CB_TRY_ASSIGN(api, jupyter::notebook_api(seed_, title));
+    seed_ = api.setup;
+    notebook_api_ = std::move(api);
     return {};
 }
 
@@ -79,6 +123,25 @@ asio::awaitable<void> Gateway::tidy_store() {
     }
 }
 
+namespace {
+
+jupyter::Kernelspecs offered_kernels(const vm::Image& image) {
+    std::map<std::string, jupyter::OfferedKernel> others;
+    for (const auto& [name, spec] : image.kernelspecs) {
+        jupyter::OfferedKernel& kernel = others[name];
+        kernel.display_name = spec.display_name;
+        kernel.language = spec.language;
+        kernel.environment = spec.environment;
+        kernel.launch.argv = spec.argv;
+        if (spec.interrupt_mode == "message") {
+            kernel.launch.interrupt_mode = kernel_proxy::InterruptMode::message;
+        }
+    }
+    return jupyter::Kernelspecs(std::move(others));
+}
+
+}  // namespace
+
 jupyter::Settings Gateway::jupyter_settings() const {
     jupyter::Settings settings;
     settings.version = CELLBLOCK_VERSION;
@@ -92,6 +155,15 @@ jupyter::Settings Gateway::jupyter_settings() const {
     settings.contents_folder = config_.contents_dir;
     if (config_.cull == "connected") settings.cull = jupyter::Cull::connected;
     if (config_.cull == "busy") settings.cull = jupyter::Cull::busy;
+    settings.default_kernel = config_.default_kernel;
+    settings.force_kernel = config_.force_kernel;
+    settings.environment_allowed = config_.kernel_environment;
+    for (const std::string& name : config_.kernel_environment_inherited) {
+        if (name == "KG_AUTH_TOKEN" || name == "CELLBLOCK_TOKEN") continue;  // not the guests'
+        const char* value = std::getenv(name.c_str());
+        if (value != nullptr) settings.environment.emplace(name, value);
+    }
+    settings.seed = seed_;
     settings.connections_folder = config_.state_directory() / "connections";
     settings.relay_command = [this](const std::string& kernel_id,
                                     const std::filesystem::path& file) {
@@ -142,7 +214,20 @@ Result<void> Gateway::make_server() {
                       std::chrono::seconds(config_.execution_timeout_s), token_,
                       auth::LinkSigner(token_), retention()});
 
+    jupyter_ =
+        std::make_unique<jupyter::Door>(loop_.get_executor(), *services_, jupyter_settings());
     http::Router router;
+    if (notebook_api_) {
+        notebook_ = std::make_unique<jupyter::NotebookService>(loop_.get_executor(), *jupyter_,
+                                                               std::move(*notebook_api_));
+        notebook_->add_routes(router);
+    } else {
+        add_routes(router);
+    }
+    return serve(std::move(router));
+}
+
+void Gateway::add_routes(http::Router& router) {
     api::ServiceInfo info;
     info.version = CELLBLOCK_VERSION;
     info.details = [this] { return machines_->describe(); };
@@ -156,17 +241,21 @@ Result<void> Gateway::make_server() {
     api::add_file_routes(router, *services_);
     api::add_artifact_routes(router, *services_);
     api::add_chat_page_routes(router, workers_, chat_folder(config_));
-    jupyter_ =
-        std::make_unique<jupyter::Door>(loop_.get_executor(), *services_, jupyter_settings());
     jupyter::add_routes(router, *jupyter_);
+}
 
+Result<void> Gateway::serve(http::Router router) {
     http::ServerOptions options;
     options.connections_max = static_cast<std::size_t>(config_.connections_max);
+    if (config_.compat == "kernel-gateway") {
+        options.unknown_path_style = http::ErrorStyle::kernel_gateway;
+    }
     if (!config_.tls_certificate.empty()) {
         CB_TRY_ASSIGN(tls, http::TlsContext::load(config_.tls_certificate, config_.tls_key));
         options.tls = std::move(tls);
     }
     auth::GuardOptions guard;
+    guard.admission = admission_;
     guard.token = token_;
     guard.allowed_hosts = config_.allowed_hosts;
     guard.allowed_origins = config_.allowed_origins;
@@ -183,15 +272,27 @@ asio::awaitable<void> Gateway::bring_up() {
     if (started) started = co_await machines_->start();
     if (started) started = co_await sandboxes_->open();
     if (started) started = co_await jobs_->open();
+    if (started && notebook_) started = co_await start_notebook();
     if (!started) {
         log::error("start_failed", {{"error", started.error().text()}});
         exit_code_ = report(started.error());
         co_await take_down();
         co_return;
     }
+    jupyter_->offer(offered_kernels(machines_->image()));
     server_->start();
-    spawn_logged(loop_.get_executor(), jupyter_->cull_kernels(), "cull_kernels", nullptr);
+    if (!notebook_) {
+        spawn_logged(loop_.get_executor(), jupyter_->cull_kernels(), "cull_kernels", nullptr);
+    }
     announce();
+}
+
+asio::awaitable<Result<void>> Gateway::start_notebook() {
+    const std::size_t kernels =
+        static_cast<std::size_t>(std::max<std::int64_t>(1, config_.pool_size));
+    const auto started = co_await notebook_->start(kernels);
+    if (!started) co_return fail(started.error().in("starting the notebook's kernels"));
+    co_return Result<void>();
 }
 
 std::string Gateway::url() const {
@@ -206,9 +307,16 @@ std::string Gateway::url() const {
 void Gateway::announce() {
     const std::string url = this->url();
     log::info("serving", {{"url", url}, {"state_dir", config_.state_directory().string()}});
-    // For the person who started it; the log never has the token.
-    std::fprintf(stdout, "Cellblock is ready at %s/?token=%s\n", url.c_str(), token_.c_str());
+    // For the person who started it; the log never has the token. Who gave one knows it.
+    const bool shows_token = admission_ == auth::Admission::with_token && !token_is_given();
+    const std::string query = shows_token ? "/?token=" + token_ : "/";
+    std::fprintf(stdout, "Cellblock is ready at %s%s\n", url.c_str(), query.c_str());
     std::fflush(stdout);
+    if (config_.compat == "kernel-gateway") {
+        // Programs that start a kernel gateway wait for these words and take the port from them.
+        std::fprintf(stderr, "Jupyter Kernel Gateway %s (Cellblock) is available at %s\n",
+                     std::string(config::kernel_gateway_version).c_str(), url.c_str());
+    }
     if (ready_fd_ >= 0) {
         const auto told = write_all(ready_fd_, "ready " + url + "\n");
         if (!told) log::warning("ready_fd_failed", {{"error", told.error().text()}});
@@ -233,6 +341,7 @@ asio::awaitable<void> Gateway::end_sandboxes() {
 }
 
 asio::awaitable<void> Gateway::take_down() {
+    if (notebook_) notebook_->stop();
     if (server_) {
         http::Server::LastWords end_streams = [this] { return end_sandboxes(); };
         co_await server_->shutdown(std::chrono::seconds(config_.shutdown_grace_s),

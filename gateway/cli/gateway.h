@@ -4,10 +4,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -17,11 +20,13 @@
 #include "base/process.h"
 #include "base/worker_pool.h"
 #include "gateway/api/services.h"
+#include "gateway/auth/admission.h"
 #include "gateway/cli/machines.h"
 #include "gateway/config/config.h"
 #include "gateway/http/server.h"
 #include "gateway/jobs/jobs.h"
 #include "gateway/jupyter/door.h"
+#include "gateway/jupyter/notebook_service.h"
 #include "gateway/sandboxes/sandbox_manager.h"
 
 namespace cellblock::gateway::cli {
@@ -38,8 +43,15 @@ class Gateway {
   private:
     // What fails early: folders, token, certificate, port, artifact store.
     Result<void> prepare();
+    Result<void> prepare_admission(const boost::asio::ip::address& address);
+    bool token_is_given() const;
+    Result<void> read_seed();
     Result<void> make_server();
     Result<void> make_jobs();
+    // All that is served, but for a notebook's API.
+    void add_routes(http::Router& router);
+    Result<void> serve(http::Router router);
+    boost::asio::awaitable<Result<void>> start_notebook();
     jupyter::Settings jupyter_settings() const;
     SpawnOptions relay_command(const std::string& kernel_id,
                                const std::filesystem::path& file) const;
@@ -57,7 +69,10 @@ class Gateway {
     const config::Config config_;
     int ready_fd_;
     int exit_code_ = 0;
-    std::string token_;
+    auth::Admission admission_ = auth::Admission::with_token;
+    std::string token_;  // never empty
+    std::vector<std::string> seed_;
+    std::optional<jupyter::NotebookApi> notebook_api_;  // until the service has it
     metrics::Registry metrics_;  // before the loop, whose last coroutines may still count
     boost::asio::io_context loop_{1};
     WorkerPool workers_;
@@ -69,6 +84,7 @@ class Gateway {
     std::unique_ptr<jobs::Jobs> jobs_;
     std::unique_ptr<api::Services> services_;
     std::unique_ptr<jupyter::Door> jupyter_;
+    std::unique_ptr<jupyter::NotebookService> notebook_;  // null: the whole gateway is served
     std::unique_ptr<http::Server> server_;
 };
 

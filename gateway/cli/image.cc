@@ -18,6 +18,11 @@ struct ImageArguments {
 int build(const ImageArguments& arguments) {
     auto config = arguments.flags.load();
     if (!config) return report(config.error());
+    if (config->image != "science" && config->image != "base") {
+        return report(Error(ErrorCode::invalid_argument,
+                            "there is no image recipe \"" + config->image + "\"",
+                            "the recipes are science and base"));
+    }
     Result<vm::Image> image = fail(ErrorCode::internal, "not built");
     {
         ProgressBar bar;

@@ -25,7 +25,8 @@ ProgressSink log_progress() {
 
 vm::PoolOptions pool_options(const config::Config& config) {
     vm::PoolOptions options;
-    options.target = static_cast<std::size_t>(config.pool_size);
+    // A notebook's kernels are started at once and kept: no machine waits beside them.
+    options.target = config.serves_notebook() ? 0 : static_cast<std::size_t>(config.pool_size);
     options.machines_max = static_cast<std::size_t>(config.sandboxes_max + config.pool_size);
     return options;
 }

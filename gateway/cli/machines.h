@@ -33,6 +33,8 @@ class Machines {
     // Ends the warm machines.
     boost::asio::awaitable<void> stop();
 
+    // After start().
+    const vm::Image& image() const { return setup_.image; }
     // Hands out machines only after start().
     vm::Pool& pool() { return pool_; }
     // Starts machines from states of the template's machines. Must not outlive this object.

@@ -1,9 +1,13 @@
 // The `cellblock` program: parses the command line and hands over to one subcommand.
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "gateway/cli/command.h"
 
@@ -25,6 +29,7 @@ int main(int argc, char** argv) {
         "\"cellblock COMMAND --help\" explains a command.");
     cli::Run run;
     cli::add_serve(app, run);
+    cli::add_kernelgateway(app, run);
     cli::add_exec(app, run);
     cli::add_ps(app, run);
     cli::add_sandbox_states(app, run);
@@ -37,8 +42,24 @@ int main(int argc, char** argv) {
     cli::add_doctor(app, run);
     cli::add_image(app, run);
     cli::add_template(app, run);
+    // Under the name by which `jupyter kernelgateway` finds it, the program is that command.
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (std::filesystem::path(argv[0]).filename() == "jupyter-kernelgateway") {
+        arguments.insert(arguments.begin(), "kernelgateway");
+    }
+    // CLI11 would only say that a command is missing.
+    const auto is_meant = [&arguments](CLI::App* command) {
+        return command->check_name(arguments[0]);
+    };
+    const bool names_command = !arguments.empty() && !arguments[0].starts_with('-');
+    if (names_command && app.get_subcommands(is_meant).empty()) {
+        std::fprintf(stderr, "cellblock: there is no command \"%s\"; see cellblock --help\n",
+                     arguments[0].c_str());
+        return cli::exit_usage;
+    }
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants it
     try {
-        app.parse(argc, argv);
+        app.parse(std::move(arguments));
     } catch (const CLI::ParseError& error) {
         // Help and --version are "errors" with exit code 0.
         // CLI11's App::exit only prints and returns a code.

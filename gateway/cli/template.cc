@@ -1,4 +1,5 @@
-// `cellblock template build|ls|rm`: guests that have booted once, from which sandboxes are cloned.
+// `cellblock template build|ls|rm|prune`: guests that have booted once, from which sandboxes are
+// cloned.
 #include <cstdio>
 
 #include "base/clock.h"
@@ -17,6 +18,7 @@ using TemplatePointer = std::shared_ptr<const vm::Template>;
 struct TemplateArguments {
     ConfigFlags flags;
     std::string key;
+    std::size_t keep_count = 2;
 };
 
 // The store lives in the coroutine's frame: it ends before the loop and the workers that it uses.
@@ -32,6 +34,13 @@ boost::asio::awaitable<Result<std::string>> remove_from(const config::Config& co
                                                         std::string key, WorkerPool& workers) {
     vm::TemplateStore store(config.cache_directory(), vm::QemuHost::detect(), workers);
     co_return co_await store.remove(std::move(key));
+}
+
+boost::asio::awaitable<Result<std::vector<std::string>>> prune_in(const config::Config& config,
+                                                                  std::size_t keep_count,
+                                                                  WorkerPool& workers) {
+    vm::TemplateStore store(config.cache_directory(), vm::QemuHost::detect(), workers);
+    co_return co_await store.keep_last_used(keep_count);
 }
 
 int build(const TemplateArguments& arguments) {
@@ -90,6 +99,17 @@ int remove(const TemplateArguments& arguments) {
     return exit_success;
 }
 
+int prune(const TemplateArguments& arguments) {
+    auto config = arguments.flags.load();
+    if (!config) return report(config.error());
+    const auto removed = run_task<std::vector<std::string>>(
+        [&](WorkerPool& workers) { return prune_in(*config, arguments.keep_count, workers); });
+    if (!removed) return report(removed.error());
+    if (removed->empty()) std::printf("nothing to remove\n");
+    for (const std::string& key : *removed) std::printf("removed %s\n", key.c_str());
+    return exit_success;
+}
+
 }  // namespace
 
 void add_template(CLI::App& app, Run& run) {
@@ -120,6 +140,19 @@ void add_template(CLI::App& app, Run& run) {
         ->required();
     remove_command->footer("Sandboxes that run on it are not disturbed.");
     remove_command->callback([removing, &run] { run = [removing] { return remove(*removing); }; });
+
+    auto pruning = std::make_shared<TemplateArguments>();
+    CLI::App* prune_command = command->add_subcommand(
+        "prune", "Remove the templates that upgrades have left, some 500 MB each.");
+    pruning->flags.add_to(*prune_command, {"cache_dir"});
+    prune_command->add_option("--keep", pruning->keep_count, "How many of the last used to keep.")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000));
+    prune_command->footer(
+        "Running sandboxes are not disturbed. Paused ones and snapshots need the template that "
+        "they\n"
+        "came from: keep as many as you have upgraded since the oldest of them.");
+    prune_command->callback([pruning, &run] { run = [pruning] { return prune(*pruning); }; });
 }
 
 }  // namespace cellblock::gateway::cli

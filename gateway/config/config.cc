@@ -10,6 +10,7 @@
 #include <toml++/toml.h>
 
 #include "base/files.h"
+#include "gateway/config/kernel_gateway.h"
 
 namespace cellblock::gateway::config {
 namespace {
@@ -118,6 +119,20 @@ Result<void> set_from_node(Config& config, const Key& key, const toml::node& nod
     return {};
 }
 
+Result<void> apply_own(Config& config, const std::function<const char*(const char*)>& environment,
+                       const std::vector<Flag>& flags) {
+    for (const Key& key : keys()) {
+        const std::string name = key.environment_name();
+        if (const char* value = environment(name.c_str()); value != nullptr) {
+            CB_TRY(set_from_text(config, key, value, name));
+        }
+    }
+    for (const Flag& flag : flags) {
+        CB_TRY(set_from_text(config, *flag.key, flag.value, flag.key->flag_name()));
+    }
+    return {};
+}
+
 }  // namespace
 
 std::filesystem::path Config::state_directory() const {
@@ -200,6 +215,23 @@ Result<void> apply_toml(Config& config, std::string_view text, const std::string
     return {};
 }
 
+Result<void> check(const Config& config) {
+    if (config.tls_certificate.empty() != config.tls_key.empty()) {
+        return fail(ErrorCode::invalid_argument,
+                    "tls_certificate and tls_key must be given together");
+    }
+    if (!config.serves_notebook()) return {};
+    if (config.seed_notebook.empty()) {
+        return fail(ErrorCode::invalid_argument, "api notebook-http serves no notebook",
+                    "name one: seed_notebook, or KG_SEED_URI");
+    }
+    if (config.kernels_max > 0 && config.pool_size > config.kernels_max) {
+        return fail(ErrorCode::invalid_argument,
+                    "pool_size (KG_PRESPAWN_COUNT) is more than kernels_max allows");
+    }
+    return {};
+}
+
 Result<Config> load(const std::optional<std::filesystem::path>& file,
                     const std::function<const char*(const char*)>& environment,
                     const std::vector<Flag>& flags) {
@@ -220,19 +252,15 @@ Result<Config> load(const std::optional<std::filesystem::path>& file,
         CB_TRY(apply_toml(config, *text, place.string()));
         break;
     }
-    for (const Key& key : keys()) {
-        const std::string name = key.environment_name();
-        if (const char* value = environment(name.c_str()); value != nullptr) {
-            CB_TRY(set_from_text(config, key, value, name));
-        }
+    Config own = config;
+    CB_TRY(apply_own(own, environment, flags));
+    if (own.compat == "kernel-gateway") {
+        CB_TRY(apply_kernel_gateway_environment(config, environment));
+        CB_TRY(apply_own(config, environment, flags));
+    } else {
+        config = std::move(own);
     }
-    for (const Flag& flag : flags) {
-        CB_TRY(set_from_text(config, *flag.key, flag.value, flag.key->flag_name()));
-    }
-    if (config.tls_certificate.empty() != config.tls_key.empty()) {
-        return fail(ErrorCode::invalid_argument,
-                    "tls_certificate and tls_key must be given together");
-    }
+    CB_TRY(check(config));
     return config;
 }
 

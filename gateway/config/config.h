@@ -25,6 +25,7 @@ struct Config {
     std::string cache_dir;   // empty: chosen for the user
     std::string token_file;  // empty: state_dir/token
     // The front door.
+    std::string insecure_no_token = "no";
     std::string tls_certificate;
     std::string tls_key;
     std::vector<std::string> allowed_hosts;
@@ -57,6 +58,15 @@ struct Config {
     std::vector<std::string> webhook_hosts = {"*"};
     std::string smtp_url;  // empty: no e-mail
     std::string smtp_from;
+    std::string api = "jupyter";
+    std::string seed_notebook;
+    std::string default_kernel = "python3";
+    std::string force_kernel;
+    std::vector<std::string> kernel_environment;
+    std::vector<std::string> kernel_environment_inherited;
+    // Only kernel_gateway's names for things set it (KG_AUTH_TOKEN): a token of the environment
+    // instead of the file's. Empty: nothing, the file's (see auth/admission.h).
+    std::optional<std::string> token;
     // The chat page.
     std::string chat_dir;  // empty: beside the program
     // Artifacts.
@@ -68,6 +78,7 @@ struct Config {
     std::filesystem::path state_directory() const;
     std::filesystem::path cache_directory() const;
     std::filesystem::path token_path() const;
+    bool serves_notebook() const { return api == "notebook-http"; }
 };
 
 using Member =
@@ -86,6 +97,8 @@ struct Key {
 };
 
 std::span<const Key> keys();
+// One of them, by a name that is in the table.
+const Key* find_key(std::string_view name);
 
 // The value as the file would write it: "127.0.0.1:8888" (quoted), 64, ["a"].
 std::string value_text(const Config& config, const Key& key);
@@ -104,9 +117,12 @@ struct Flag {
 };
 
 // The whole order. `file`: explicit path, must exist; without it, the default places are tried
-// ($XDG_CONFIG_HOME/cellblock/cellblock.toml, /etc/cellblock/cellblock.toml).
+// ($XDG_CONFIG_HOME/cellblock/cellblock.toml, /etc/cellblock/cellblock.toml). With kernel_gateway's
+// manners its variables (KG_PORT) count too, between the file and our own.
 Result<Config> load(const std::optional<std::filesystem::path>& file,
                     const std::function<const char*(const char*)>& environment,
                     const std::vector<Flag>& flags);
+// What only all settings together show.
+Result<void> check(const Config& config);
 
 }  // namespace cellblock::gateway::config

@@ -1,4 +1,5 @@
 // The table of keys: the only place that knows their names and what they mean.
+#include <algorithm>
 #include <array>
 
 #include "gateway/config/config.h"
@@ -9,7 +10,9 @@ namespace {
 constexpr std::array<std::string_view, 4> log_levels = {"debug", "info", "warning", "error"};
 constexpr std::array<std::string_view, 3> accelerators = {"auto", "kvm", "tcg"};
 
+constexpr std::array<std::string_view, 2> yes_or_no = {"no", "yes"};
 constexpr std::array<std::string_view, 2> compats = {"jupyter-server", "kernel-gateway"};
+constexpr std::array<std::string_view, 2> apis = {"jupyter", "notebook-http"};
 constexpr std::array<std::string_view, 3> listings = {"auto", "yes", "no"};
 constexpr std::array<std::string_view, 3> culls = {"unused", "connected", "busy"};
 
@@ -28,6 +31,11 @@ const std::array table = {
     Key{"token_file", &Config::token_file,
         "File with the token that clients must send; made at the first start. Empty: token in "
         "state_dir."},
+    Key{"insecure_no_token", &Config::insecure_no_token,
+        "yes: clients need no token, so that every user and program of this machine may do "
+        "everything. Taken only on a loopback address, and not where \"*\" allows all hosts or "
+        "origins.",
+        0, 0, yes_or_no},
     Key{"tls_certificate", &Config::tls_certificate,
         "PEM file with the server's certificate chain. With it, and tls_key, the gateway speaks "
         "https."},
@@ -57,7 +65,10 @@ const std::array table = {
         "touch costs nothing.",
         512, 65'536},
     Key{"pool_size", &Config::pool_size,
-        "Running machines kept ready, so that a new sandbox starts at once.", 0, 1000},
+        "Running machines kept ready, so that a new sandbox starts at once. With api "
+        "notebook-http: "
+        "kernels that answer requests, at least one.",
+        0, 1000},
     Key{"sandboxes_max", &Config::sandboxes_max, "Sandboxes alive at once.", 1, 10'000},
     Key{"sandbox_memory_mib", &Config::sandbox_memory_mib,
         "Memory limit of a sandbox in MiB, unless its creator asks for another.", 128, 65'536},
@@ -104,6 +115,24 @@ const std::array table = {
         "Mail server for e-mails about jobs: \"smtp://host:25\" or "
         "\"smtps://user:password@host:465\". Empty: no e-mail."},
     Key{"smtp_from", &Config::smtp_from, "Address that these e-mails come from."},
+    Key{"api", &Config::api,
+        "What is served: jupyter, all of this gateway; or notebook-http, an HTTP API of whose "
+        "paths "
+        "each is a cell of seed_notebook, and nothing else.",
+        0, 0, apis},
+    Key{"seed_notebook", &Config::seed_notebook,
+        "Notebook of this machine whose code cells every kernel that Jupyter makes runs before "
+        "anybody uses it. Empty: none."},
+    Key{"default_kernel", &Config::default_kernel,
+        "Kernelspec that Jupyter clients get who ask for none."},
+    Key{"force_kernel", &Config::force_kernel,
+        "Kernelspec that Jupyter clients get, whichever they ask for. Empty: the one they ask "
+        "for."},
+    Key{"kernel_environment", &Config::kernel_environment,
+        "Variables that a Jupyter client may set for its kernel, besides those that begin with "
+        "KERNEL_."},
+    Key{"kernel_environment_inherited", &Config::kernel_environment_inherited,
+        "Variables of the gateway's own environment that kernels made by Jupyter clients get."},
     Key{"chat_dir", &Config::chat_dir,
         "Folder with the chat page, as examples/chat/build makes it; served under /examples/chat. "
         "Empty: the folder chat beside the program."},
@@ -118,6 +147,11 @@ const std::array table = {
 
 std::span<const Key> keys() {
     return table;
+}
+
+const Key* find_key(std::string_view name) {
+    return &*std::find_if(table.begin(), table.end(),
+                          [name](const Key& key) { return key.name == name; });
 }
 
 }  // namespace cellblock::gateway::config

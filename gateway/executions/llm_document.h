@@ -21,6 +21,8 @@ class LlmDocument {
   public:
     // A line of gateway/executions/wire_lines.h.
     void add(const Json& line);
+    // The cell raised, or had a typed end.
+    bool failed() const { return error_.has_value(); }
     // `recorder` is the one whose lines were added.
     std::string render(const Recorder& recorder, std::size_t budget_bytes) const;
     // {"content": [text part, image parts...]}: the document and its pictures as one message of a

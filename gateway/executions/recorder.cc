@@ -1,7 +1,9 @@
 #include "gateway/executions/recorder.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/ids.h"
 #include "base/log.h"
 #include "gateway/executions/wire_lines.h"
 #include "gateway/sandboxes/guest_files.h"
@@ -37,6 +39,21 @@ std::vector<Json> one(Json line) {
     std::vector<Json> lines;
     lines.push_back(std::move(line));
     return lines;
+}
+
+// E2B's clients take `data` for the whole table. Where it is not, `extra` says so, which they show
+// too, with the artifact that has all rows: it is named here, before it is stored.
+void say_data_cut(artifacts::Captured& display) {
+    const auto& table = display.table;
+    if (!table || !table->e2b_rows || !display.result_fields.contains("data")) return;
+    Json cut = {{"rows", *table->e2b_rows}};
+    if (table->rows_total) cut["rows_total"] = *table->rows_total;
+    const auto whole = std::ranges::find(display.artifacts, "table", &PendingArtifact::field);
+    if (whole != display.artifacts.end()) {
+        whole->id = new_short_id();
+        cut["artifact"] = std::string(artifacts::artifact_url_prefix) + whole->id;
+    }
+    display.result_fields["extra"]["data_cut"] = std::move(cut);
 }
 
 }  // namespace
@@ -78,6 +95,7 @@ std::vector<Json> Recorder::take_display(Display display) {
                   {{"execution_id", owner_.execution_id}, {"reason", warning}});
     }
     recorded.cuts = display_budget_.apply(recorded.captured);
+    say_data_cut(recorded.captured);
     std::vector<Json> lines;
     if (!recorded.captured.result_fields.is_null()) {
         lines.push_back(wire::result(display, recorded.captured.result_fields));
@@ -127,6 +145,7 @@ asio::awaitable<std::vector<Json>> Recorder::take_end(Finished finished) {
 
 ArtifactInfo Recorder::info_of(const PendingArtifact& pending) const {
     ArtifactInfo info;
+    info.id = pending.id;
     info.kind = pending.kind;
     info.mime = pending.mime;
     info.name = pending.name;

@@ -134,6 +134,8 @@ std::string_view name_of(Outcome outcome) {
             return "KernelDied";
         case Outcome::out_of_memory:
             return "OutOfMemory";
+        case Outcome::too_many_processes:
+            return "TooManyProcesses";
         case Outcome::sandbox_gone:
             return "SandboxGone";
         case Outcome::internal:

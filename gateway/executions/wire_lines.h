@@ -42,8 +42,8 @@ Json not_detached(const Error& reason);
 Json end();
 
 // A typed end of ours as an error line: "ExecutionTimeout", "OutOfMemory", "KernelDied",
-// "SandboxGone", "Interrupted", "ExecutionAborted", "ContextRestarting", "InternalError". Null for
-// ok and error, which need none.
+// "TooManyProcesses", "SandboxGone", "Interrupted", "ExecutionAborted", "ContextRestarting",
+// "InternalError". Null for ok and error, which need none.
 Json end_error(const kernel_proxy::Finished& finished);
 
 }  // namespace cellblock::gateway::wire

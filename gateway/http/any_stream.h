@@ -40,6 +40,8 @@ class AnyStream {
 
     // TLS: the handshake. TCP: nothing.
     virtual void start_handshake(EndHandler handler) = 0;
+    // After a failed handshake: tells a peer that can understand it why, without waiting.
+    virtual void refuse_handshake(const boost::system::error_code&) {}
     // TLS: close_notify, without waiting for the peer's. Both: no more writes.
     virtual void start_shutdown(EndHandler handler) = 0;
     // Writes a few bytes at once, without waiting, to learn whether the peer still listens. Only

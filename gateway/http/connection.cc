@@ -233,7 +233,7 @@ asio::awaitable<Result<void>> Connection::run_handler(Request& request, Response
 asio::awaitable<void> Connection::send_error(Request& request, ResponseWriter& writer,
                                              const Match& match, const Error& error) {
     const ErrorStyle style =
-        match.route != nullptr ? match.route->options.style : ErrorStyle::control_plane;
+        match.route != nullptr ? match.route->options.style : core_->options.unknown_path_style;
     int status = status_of(style, error.code);
     if (match.kind == MatchKind::wrong_method) status = 405;
     if (request.body().failed()) {

@@ -74,6 +74,7 @@ class Request {
     const std::string& peer() const { return peer_; }
     // The part of the path that the route calls {name}, decoded; empty when it has none.
     const std::string& param(std::string_view name) const;
+    const std::vector<std::pair<std::string, std::string>>& params() const { return params_; }
     // Who is asking: set by the guard.
     const std::string& tenant() const { return tenant_; }
 

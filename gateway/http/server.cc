@@ -100,10 +100,10 @@ Result<std::shared_ptr<tcp::acceptor>> open_acceptor(const asio::any_io_executor
 
 }  // namespace
 
-Result<void> check_listen(const asio::any_io_executor& executor, const std::string& address) {
+Result<tcp::endpoint> check_listen(const asio::any_io_executor& executor,
+                                   const std::string& address) {
     CB_TRY_ASSIGN(acceptor, open_acceptor(executor, address));
-    (void)acceptor;
-    return {};
+    return acceptor->local_endpoint();
 }
 
 Server::Server(asio::any_io_executor executor, ServerOptions options, Router router,

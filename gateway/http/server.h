@@ -19,8 +19,10 @@
 
 namespace cellblock::gateway::http {
 
-// Whether a server could listen there now: said before anything slow or exclusive is begun.
-Result<void> check_listen(const boost::asio::any_io_executor& executor, const std::string& address);
+// Whether a server could listen there now, and where that is: said before anything slow or
+// exclusive is begun.
+Result<boost::asio::ip::tcp::endpoint> check_listen(const boost::asio::any_io_executor& executor,
+                                                    const std::string& address);
 
 class Server {
   public:

@@ -30,7 +30,8 @@ struct ServerOptions {
     std::chrono::milliseconds linger_timeout = limits::http_linger_timeout;
     std::chrono::milliseconds sweep_interval = limits::http_sweep_interval;
     std::size_t connections_max = limits::http_connections_max;
-    std::shared_ptr<TlsContext> tls;  // null: plain TCP
+    std::shared_ptr<TlsContext> tls;                            // null: plain TCP
+    ErrorStyle unknown_path_style = ErrorStyle::control_plane;  // for what no route serves
 
     ServerOptions() = default;
 };

@@ -1,12 +1,23 @@
 #include "gateway/http/tls.h"
 
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <string_view>
+
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 
 namespace cellblock::gateway::http {
 namespace {
 
 namespace asio = boost::asio;
+
+// To a browser or a curl that says http:// to a port that speaks TLS.
+constexpr std::string_view plain_http_refused =
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
+    "This port speaks TLS, and a plain HTTP request came: use https://\n";
 
 class TlsStream final : public AnyStream {
   public:
@@ -15,6 +26,16 @@ class TlsStream final : public AnyStream {
 
     void start_handshake(EndHandler handler) override {
         stream_.async_handshake(asio::ssl::stream_base::server, std::move(handler));
+    }
+    void refuse_handshake(const boost::system::error_code& error) override {
+        if (error.category() != asio::error::get_ssl_category() ||
+            ERR_GET_REASON(static_cast<unsigned long>(error.value())) != SSL_R_HTTP_REQUEST) {
+            return;
+        }
+        // The socket's buffer is empty: these bytes fit into it or the peer is gone.
+        boost::system::error_code ignored;
+        socket().non_blocking(true, ignored);
+        socket().write_some(asio::buffer(plain_http_refused), ignored);
     }
     void start_shutdown(EndHandler handler) override { stream_.async_shutdown(std::move(handler)); }
     // A record cannot be written outside the stream's own order.

@@ -179,10 +179,10 @@ asio::awaitable<bool> WebSocket::keep_up() {
     co_return true;
 }
 
-void WebSocket::begin_close(CloseReason reason) {
+void WebSocket::begin_close(CloseReason reason, std::chrono::seconds within) {
+    wire_.end_by(steady_clock::now() + within);
     if (closing()) return;
     close_due_ = std::move(reason);
-    wire_.end_by(steady_clock::now() + limits::websocket_close_timeout);
     if (options_.wake) options_.wake();
 }
 

@@ -9,6 +9,7 @@
 // Owner: the handler, while it runs. Loop thread only.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -57,8 +58,10 @@ class WebSocket {
     // When keep_up() has to be called at the latest.
     Deadline next_ping() const { return next_ping_; }
 
-    // Ends it, once; the writer sends the reason.
-    void begin_close(CloseReason reason);
+    // Ends it, once; the writer sends the first reason, behind the message that it is in. When
+    // `within` has passed, the connection is cut.
+    void begin_close(CloseReason reason,
+                     std::chrono::seconds within = limits::websocket_close_timeout);
     bool closing() const { return close_due_.has_value() || gone_; }
 
   private:

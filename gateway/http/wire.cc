@@ -42,6 +42,7 @@ asio::awaitable<Result<void>> Wire::handshake(Deadline deadline) {
     read_deadline_ = deadline;
     const auto [ec] = co_await stream_->async_handshake(use_tuple);
     read_deadline_ = Deadline::max();
+    if (ec) stream_->refuse_handshake(ec);
     if (ec) co_return fail(error_from(ec, "the TLS handshake with"));
     co_return Result<void>();
 }

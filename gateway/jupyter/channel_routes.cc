@@ -29,6 +29,10 @@ using kernel_proxy::EndReason;
 
 namespace {
 
+// A client that has stopped reading gets the reason only when it reads on: its socket is full, and
+// the message that is half in it comes first. Meanwhile it costs that message.
+constexpr std::chrono::seconds slow_client_grace{30};
+
 std::string marker_of(kernel_proxy::Position position) {
     return "at " + std::to_string(position);
 }
@@ -53,6 +57,10 @@ CloseReason close_reason(const Attachment::End& end) {
             break;
     }
     return CloseReason(http::close_code::policy, end.text);
+}
+
+std::chrono::seconds grace(const Attachment::End& end) {
+    return end.reason == EndReason::too_slow ? slow_client_grace : limits::websocket_close_timeout;
 }
 
 // One client's connection: both coroutines share it.
@@ -91,7 +99,8 @@ class ChannelsConnection {
         wake_.notify_all();
         if (!attachment_ || !attachment_->ended()) return;
         const Attachment::End& end = *attachment_->ended();
-        if (end.reason != EndReason::kernel_gone) socket_->begin_close(close_reason(end));
+        if (end.reason == EndReason::kernel_gone) return;
+        socket_->begin_close(close_reason(end), grace(end));
     }
 
     void confirm(ByteView pong) {
@@ -131,7 +140,8 @@ class ChannelsConnection {
                 // the client has come.
                 if (!co_await deliver(*delivery)) break;
             } else if (attachment_ && attachment_->ended() && !socket_->closing()) {
-                socket_->begin_close(close_reason(*attachment_->ended()));
+                const Attachment::End& end = *attachment_->ended();
+                socket_->begin_close(close_reason(end), grace(end));
             } else {
                 co_await wake_.wait_until(socket_->next_ping());
             }

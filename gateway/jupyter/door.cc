@@ -8,6 +8,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/log.h"
+#include "gateway/jupyter/seed.h"
 
 namespace cellblock::gateway::jupyter {
 
@@ -63,8 +64,26 @@ awaitable<Result<PlacedKernel>> Door::start_kernel(NewKernel wanted) {
                        "shut some down");
     }
     const Starting counted(starting_);
-    co_return co_await create_kernel(services.sandboxes, services.sandbox_defaults,
-                                     std::move(wanted));
+    if (wanted.name.empty()) wanted.name = settings.default_kernel;
+    if (!settings.force_kernel.empty()) wanted.name = settings.force_kernel;
+    wanted.environment.insert(settings.environment.begin(), settings.environment.end());
+    // What libraries tell a gateway's kernel by; the client's word for it does not count.
+    wanted.environment["KERNEL_GATEWAY"] = "1";
+    const auto name = kernelspecs.resolve(wanted.name);
+    if (!name) {
+        co_return fail(ErrorCode::internal,
+                       "NoSuchKernel: there is no kernel named '" + wanted.name + "'",
+                       "GET /api/kernelspecs lists the kernels");
+    }
+    wanted.name = *name;
+    CB_CO_TRY_ASSIGN(kernel, co_await create_kernel(services.sandboxes, services.sandbox_defaults,
+                                                    std::move(wanted), kernelspecs.other(*name)));
+    const auto seeded = co_await seed_kernel(kernel.kernel(), settings.seed);
+    if (!seeded) {
+        co_await services.sandboxes.remove(kernel.sandbox->id());
+        co_return fail(seeded.error());
+    }
+    co_return kernel;
 }
 
 // --- culling -----------------------------------------------------------------------------------

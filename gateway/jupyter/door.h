@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <string>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -12,6 +14,7 @@
 #include "gateway/http/router.h"
 #include "gateway/jupyter/connection_files.h"
 #include "gateway/jupyter/kernels.h"
+#include "gateway/jupyter/kernelspecs.h"
 #include "gateway/jupyter/sessions.h"
 
 namespace cellblock::gateway::jupyter {
@@ -37,7 +40,12 @@ struct Settings {
     std::size_t kernels_max = 0;           // over all sandboxes; 0: only the machine's own limit
     std::chrono::seconds idle_timeout{0};  // 0: kernels are not culled
     Cull cull = Cull::unused;
-    std::string contents_folder;  // what /api/contents serves; empty: nothing
+    std::string contents_folder;                      // what /api/contents serves; empty: nothing
+    std::string default_kernel{default_kernel_name};  // for clients that ask for none
+    std::string force_kernel;                         // for all, whatever they ask for; empty: no
+    std::vector<std::string> environment_allowed;     // a client may set these of its kernel
+    std::map<std::string, std::string> environment;   // every kernel gets these
+    std::vector<std::string> seed;                    // cells that each kernel runs first
     std::filesystem::path connections_folder;
     RelayCommand relay_command;
 
@@ -47,13 +55,15 @@ struct Settings {
 struct Door {
     api::Services& services;
     const Settings settings;
+    Kernelspecs kernelspecs;  // complete when the guest's image is known: offer()
     const WallTime started_at = std::chrono::system_clock::now();
     SessionStore sessions;
     ConnectionFiles connection_files;
 
     Door(boost::asio::any_io_executor executor, api::Services& services_, Settings settings_);
 
-    // A kernel in a sandbox of its own. Those that are being started count for the maximum.
+    void offer(Kernelspecs specs) { kernelspecs = std::move(specs); }
+    // A kernel in a sandbox of its own, seeded. Those that are being started count for the maximum.
     boost::asio::awaitable<Result<PlacedKernel>> start_kernel(NewKernel wanted);
     // `forbidden` where listing is off.
     Result<void> check_listing() const;

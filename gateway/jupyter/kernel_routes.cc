@@ -38,7 +38,7 @@ awaitable<Result<void>> list(Door& door, Request&, ResponseWriter& writer) {
 
 awaitable<Result<void>> create(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(body, co_await request.read_json());
-    CB_CO_TRY_ASSIGN(wanted, new_kernel_from(body));
+    CB_CO_TRY_ASSIGN(wanted, new_kernel_from(body, door.settings.environment_allowed));
     const auto deadline = launch_deadline(wanted);
     CB_CO_TRY_ASSIGN(kernel, co_await door.start_kernel(std::move(wanted)));
     const bool too_late = std::chrono::steady_clock::now() > deadline;

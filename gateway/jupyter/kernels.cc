@@ -1,5 +1,7 @@
 #include "gateway/jupyter/kernels.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "gateway/api/context_json.h"
 #include "gateway/jupyter/kernelspecs.h"
@@ -32,7 +34,7 @@ awaitable<Result<void>> remove_kernel(SandboxManager& sandboxes, PlacedKernel ke
     co_return co_await kernel.sandbox->delete_context(kernel.context->id());
 }
 
-Result<NewKernel> new_kernel_from(const Json& body) {
+Result<NewKernel> new_kernel_from(const Json& body, const std::vector<std::string>& allowed) {
     if (!body.is_object()) {
         return fail(ErrorCode::invalid_argument, "the body must be a JSON object");
     }
@@ -41,20 +43,32 @@ Result<NewKernel> new_kernel_from(const Json& body) {
     CB_TRY_ASSIGN(environment, api::environment_from(body, "env"));
     wanted.name = name.value_or("");
     for (auto& [key, value] : environment) {
-        // The client's own environment, of which the rest is about its machine.
-        if (key.starts_with("KERNEL_")) wanted.environment.emplace(key, std::move(value));
+        const bool passes = key.starts_with("KERNEL_") ||
+                            std::find(allowed.begin(), allowed.end(), key) != allowed.end();
+        if (passes) wanted.environment.emplace(key, std::move(value));
     }
-    wanted.environment["KERNEL_GATEWAY"] = "1";
     return wanted;
 }
 
+namespace {
+
+// Starts `other`, then ends the kernel that the template brought.
+awaitable<Result<ContextPointer>> exchange(Sandbox& sandbox, ContextPointer first, std::string name,
+                                           const OfferedKernel& other) {
+    ContextSpec spec;
+    spec.language = other.language;
+    spec.kernel_name = std::move(name);
+    spec.launch = other.launch;
+    spec.environment = other.environment;
+    CB_CO_TRY_ASSIGN(context, co_await sandbox.create_context(std::move(spec)));
+    CB_CO_TRY(co_await sandbox.delete_context(first->id()));
+    co_return context;
+}
+
+}  // namespace
+
 awaitable<Result<PlacedKernel>> create_kernel(SandboxManager& sandboxes, SandboxSpec defaults,
-                                              NewKernel wanted) {
-    if (!wanted.name.empty() && !resolve_kernel_name(wanted.name)) {
-        co_return fail(ErrorCode::internal,
-                       "NoSuchKernel: there is no kernel named '" + wanted.name + "'",
-                       "GET /api/kernelspecs lists the kernels");
-    }
+                                              NewKernel wanted, const OfferedKernel* other) {
     SandboxSpec spec = std::move(defaults);
     spec.environment = std::move(wanted.environment);
     spec.lifetime = Lifetime::of_its_kernel;
@@ -62,7 +76,13 @@ awaitable<Result<PlacedKernel>> create_kernel(SandboxManager& sandboxes, Sandbox
     spec.timeout = limits::sandbox_timeout_max;
     CB_CO_TRY_ASSIGN(sandbox, co_await sandboxes.create(std::move(spec)));
     const ContextPointer context = sandbox->contexts().front();
-    co_return PlacedKernel(std::move(sandbox), context);
+    if (other == nullptr) co_return PlacedKernel(std::move(sandbox), context);
+    auto started = co_await exchange(*sandbox, context, std::move(wanted.name), *other);
+    if (!started) {
+        (void)co_await sandboxes.remove(sandbox->id());
+        co_return fail(std::move(started).error());
+    }
+    co_return PlacedKernel(std::move(sandbox), std::move(*started));
 }
 
 Json kernel_model(const kernel_proxy::Kernel& kernel) {

@@ -12,6 +12,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "base/json.h"
+#include "gateway/jupyter/kernelspecs.h"
 #include "gateway/sandboxes/sandbox_manager.h"
 
 namespace cellblock::gateway::jupyter {
@@ -38,10 +39,13 @@ struct NewKernel {
 
     NewKernel() = default;
 };
-Result<NewKernel> new_kernel_from(const Json& body);
-// A new sandbox with one kernel.
+// Of the client's variables only KERNEL_* and those named in `allowed` count: the rest is about its
+// machine.
+Result<NewKernel> new_kernel_from(const Json& body, const std::vector<std::string>& allowed);
+// A new sandbox with one kernel: the template's, or `other`, which lives as long as the call.
 boost::asio::awaitable<Result<PlacedKernel>> create_kernel(SandboxManager& sandboxes,
-                                                           SandboxSpec defaults, NewKernel wanted);
+                                                           SandboxSpec defaults, NewKernel wanted,
+                                                           const OfferedKernel* other);
 
 Json kernel_model(const kernel_proxy::Kernel& kernel);
 

@@ -10,21 +10,21 @@ using http::ResponseWriter;
 
 namespace {
 
-awaitable<Result<void>> list(Door&, Request&, ResponseWriter& writer) {
-    const Json all = kernelspecs_json();
+awaitable<Result<void>> list(Door& door, Request&, ResponseWriter& writer) {
+    const Json all = door.kernelspecs.list(door.settings.default_kernel);
     co_return co_await writer.send_json(200, all);
 }
 
-awaitable<Result<void>> get(Door&, Request& request, ResponseWriter& writer) {
-    const auto spec = kernelspec_json(request.param("name"));
+awaitable<Result<void>> get(Door& door, Request& request, ResponseWriter& writer) {
+    const auto spec = door.kernelspecs.find(request.param("name"));
     if (!spec) {
         co_return fail(ErrorCode::not_found, "Kernel spec " + request.param("name") + " not found");
     }
     co_return co_await writer.send_json(200, *spec);
 }
 
-awaitable<Result<void>> resource(Door&, Request& request, ResponseWriter& writer) {
-    const auto found = kernel_resource(request.param("name"), request.param("file"));
+awaitable<Result<void>> resource(Door& door, Request& request, ResponseWriter& writer) {
+    const auto found = door.kernelspecs.resource(request.param("name"), request.param("file"));
     if (!found) {
         co_return fail(ErrorCode::not_found, "there is no such file of a kernel");
     }

@@ -39,39 +39,65 @@ Json resources_json(const std::string& kernel) {
                 {"logo-svg", folder + "logo-svg.svg"}};
 }
 
-// What the guest's own kernelspec says, but for the name: the argv runs in the guest.
-Json python_spec() {
-    const Json argv = {"python3", "-m", "cellblock_kernel.launch", "-f", "{connection_file}"};
-    const Json spec = {{"argv", argv},
-                       {"env", Json::object()},
-                       {"display_name", "Python 3 (microVM)"},
-                       {"language", "python"},
-                       {"interrupt_mode", "signal"},
+Json model_of(const std::string& name, const OfferedKernel& kernel) {
+    const bool by_signal = kernel.launch.interrupt_mode == kernel_proxy::InterruptMode::signal;
+    // The argv runs in the guest: clients show it, and start nothing with it.
+    const Json spec = {{"argv", kernel.launch.argv},
+                       {"env", kernel.environment},
+                       {"display_name", kernel.display_name + " (microVM)"},
+                       {"language", kernel.language},
+                       {"interrupt_mode", by_signal ? "signal" : "message"},
                        {"metadata", Json::object()}};
-    const std::string name(default_kernel_name);
     return Json{{"name", name}, {"spec", spec}, {"resources", resources_json(name)}};
+}
+
+Json python_model() {
+    OfferedKernel kernel;
+    kernel.display_name = "Python 3";
+    kernel.language = "python";
+    kernel.launch.argv = {"python3", "-m", "cellblock_kernel.launch", "-f", "{connection_file}"};
+    return model_of(std::string(default_kernel_name), kernel);
 }
 
 }  // namespace
 
-std::optional<std::string> resolve_kernel_name(std::string_view name) {
+bool is_python_kernel(std::string_view name) {
     const std::string lower = http::to_lower(name);
-    if (lower != "python" && lower != default_kernel_name) return std::nullopt;
-    return std::string(default_kernel_name);
+    return lower == "python" || lower == default_kernel_name;
 }
 
-Json kernelspecs_json() {
-    const std::string name(default_kernel_name);
-    return Json{{"default", name}, {"kernelspecs", {{name, python_spec()}}}};
+Kernelspecs::Kernelspecs(std::map<std::string, OfferedKernel> others) : others_(std::move(others)) {
+    std::erase_if(others_, [](const auto& entry) { return is_python_kernel(entry.first); });
 }
 
-std::optional<Json> kernelspec_json(const std::string& name) {
-    if (!resolve_kernel_name(name)) return std::nullopt;
-    return python_spec();
+std::optional<std::string> Kernelspecs::resolve(std::string_view name) const {
+    if (is_python_kernel(name)) return std::string(default_kernel_name);
+    std::string lower = http::to_lower(name);
+    if (others_.contains(lower)) return lower;
+    return std::nullopt;
 }
 
-std::optional<KernelResource> kernel_resource(const std::string& kernel, std::string_view file) {
-    if (!resolve_kernel_name(kernel)) return std::nullopt;
+const OfferedKernel* Kernelspecs::other(const std::string& name) const {
+    const auto at = others_.find(name);
+    return at == others_.end() ? nullptr : &at->second;
+}
+
+Json Kernelspecs::list(const std::string& default_name) const {
+    Json specs = {{default_kernel_name, python_model()}};
+    for (const auto& [name, kernel] : others_) specs[name] = model_of(name, kernel);
+    return Json{{"default", default_name}, {"kernelspecs", std::move(specs)}};
+}
+
+std::optional<Json> Kernelspecs::find(std::string_view name) const {
+    const auto resolved = resolve(name);
+    if (!resolved) return std::nullopt;
+    const OfferedKernel* kernel = other(*resolved);
+    return kernel == nullptr ? python_model() : model_of(*resolved, *kernel);
+}
+
+std::optional<KernelResource> Kernelspecs::resource(std::string_view name,
+                                                    std::string_view file) const {
+    if (!resolve(name)) return std::nullopt;
     KernelResource resource;
     if (file == "logo-svg.svg") {
         resource.content_type = "image/svg+xml";

@@ -26,7 +26,8 @@ awaitable<Result<std::string>> kernel_for(Door& door, const SessionBody& body,
     NewKernel wanted;
     wanted.name = body.kernel_name.value_or("");
     // jupyter_server answers 501 here, and 500 to POST /api/kernels.
-    if (!wanted.name.empty() && !resolve_kernel_name(wanted.name)) {
+    const bool forced = !door.settings.force_kernel.empty();
+    if (!forced && !wanted.name.empty() && !door.kernelspecs.resolve(wanted.name)) {
         co_return fail(ErrorCode::not_supported,
                        "The '" + wanted.name + "' kernel is not available",
                        "GET /api/kernelspecs lists the kernels");

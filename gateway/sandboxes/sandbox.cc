@@ -148,9 +148,12 @@ ContextPointer Sandbox::add_context(ContextSpec spec, std::string guest_id) {
     KernelSpec kernel;
     kernel.id = new_uuid();
     kernel.guest_id = guest_id.empty() ? kernel.id : std::move(guest_id);
-    kernel.name = kernel_name(spec.language).value_or("python3");
+    kernel.name = spec.kernel_name.empty() ? kernel_name(spec.language).value_or("python3")
+                                           : std::move(spec.kernel_name);
     kernel.working_directory = std::move(spec.working_directory);
-    kernel.environment = spec_.environment;
+    kernel.environment = std::move(spec.environment);
+    kernel.environment.insert(spec_.environment.begin(), spec_.environment.end());
+    kernel.launch = std::move(spec.launch);
     return add_kernel(std::move(spec.language), std::move(kernel));
 }
 
@@ -213,7 +216,9 @@ asio::awaitable<Result<ContextPointer>> Sandbox::create_context(ContextSpec spec
     const auto self = shared_from_this();
     if (gone())
         co_return fail(ErrorCode::sandbox_gone, "the sandbox is gone", "make a new sandbox");
-    CB_CO_TRY(kernel_name(spec.language));
+    if (spec.kernel_name.empty()) {
+        CB_CO_TRY(kernel_name(spec.language));
+    }
     if (contexts_.size() >= limits::contexts_per_sandbox_max) {
         co_return fail(ErrorCode::too_many,
                        "the sandbox has " + std::to_string(contexts_.size()) + " contexts already",

@@ -41,6 +41,10 @@ using ContextPointer = std::shared_ptr<Context>;
 struct ContextSpec {
     std::string language = "python";
     std::string working_directory = "/home/user";
+    // Another kernel of the image than the language's own.
+    std::string kernel_name;
+    kernel_proxy::KernelLaunch launch;
+    std::map<std::string, std::string> environment;  // beside the sandbox's
     ContextSpec() = default;
 };
 
@@ -137,6 +141,7 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
                       const std::string& heard = {});
     void accept_stream(vm::link::StreamPtr stream);
     SandboxImage image() const;  // without the machine's state
+    Result<void> check_can_be_copied() const;
     // One change of state at a time.
     class Change;
     boost::asio::awaitable<void> wait_for_turn();

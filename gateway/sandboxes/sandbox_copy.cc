@@ -54,6 +54,18 @@ SandboxImage Sandbox::image() const {
     return image;
 }
 
+Result<void> Sandbox::check_can_be_copied() const {
+    for (const ContextPointer& context : contexts_) {
+        const kernel_proxy::KernelSpec& kernel = context->kernel->spec();
+        if (kernel.launch.argv.empty()) continue;
+        return fail(ErrorCode::not_supported,
+                    "kernel \"" + kernel.name +
+                        "\" cannot be told that it is a copy, and would repeat its random numbers",
+                    "delete it first, or use python3");
+    }
+    return {};
+}
+
 asio::awaitable<void> Sandbox::wait_settled() {
     const Deadline patience = std::chrono::steady_clock::now() + limits::kernel_start_timeout;
     for (const ContextPointer& context : std::vector<ContextPointer>(contexts_)) {
@@ -68,6 +80,7 @@ asio::awaitable<Result<SandboxImage>> Sandbox::capture() {
     co_await wait_settled();
     if (gone()) co_return fail(ErrorCode::sandbox_gone, "the sandbox is gone");
     if (!machine_) co_return fail(ErrorCode::conflict, "the sandbox is paused", "resume it first");
+    CB_CO_TRY(check_can_be_copied());
     SandboxImage taken;
     auto while_stopped = [this, &taken] { taken = image(); };
     auto state = co_await machine_->capture(vm::AfterCapture::go_on, std::move(while_stopped));

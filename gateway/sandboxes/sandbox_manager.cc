@@ -63,7 +63,11 @@ asio::awaitable<Result<SandboxPointer>> SandboxManager::create(SandboxSpec spec)
     auto machine = co_await pool_.take(std::move(claim));
     if (!machine) {
         failed_counter_.Increment();
-        co_return fail(machine.error().in("starting a sandbox"));
+        Error error = machine.error().in("starting a sandbox");
+        if (error.code == ErrorCode::timeout && error.advice.empty()) {
+            error.advice = "the host is busy: try again in a moment, or start fewer at a time";
+        }
+        co_return fail(std::move(error));
     }
     auto sandbox = std::make_shared<Sandbox>(executor_, id, std::move(spec), std::move(*machine));
     if (auto opened = sandbox->open(); !opened) {
@@ -143,11 +147,13 @@ asio::awaitable<Result<void>> SandboxManager::remove(const std::string& id) {
     if (at == sandboxes_.end()) {
         co_return fail(ErrorCode::not_found, "sandbox \"" + id + "\" was not found");
     }
-    const SandboxPointer sandbox = at->second;
-    const Error reason(ErrorCode::sandbox_gone, "the sandbox was deleted");
-    forget(id, reason);  // from now on nobody finds it; its microVM ends below
-    co_await sandbox->kill(reason);
+    co_await end(at->second, Error(ErrorCode::sandbox_gone, "the sandbox was deleted"));
     co_return Result<void>{};
+}
+
+asio::awaitable<void> SandboxManager::end(SandboxPointer sandbox, Error reason) {
+    forget(sandbox->id(), reason);  // from now on nobody finds it; its microVM ends below
+    co_await sandbox->kill(reason);
 }
 
 asio::awaitable<void> SandboxManager::remove_all() {
@@ -160,7 +166,9 @@ asio::awaitable<void> SandboxManager::remove_all() {
         if (sandbox->state() == SandboxState::paused) {
             sandboxes_.erase(sandbox->id());  // it stays on disk
         } else {
-            co_await remove(sandbox->id());
+            Error reason(ErrorCode::sandbox_gone, "the gateway was stopped",
+                         "start it again, and make a new sandbox");
+            co_await end(sandbox, std::move(reason));
         }
     }
 }

@@ -92,7 +92,8 @@ class SandboxManager {
     std::vector<SandboxPointer> list() const;
 
     boost::asio::awaitable<Result<void>> remove(const std::string& id);
-    // At shutdown: every sandbox ends, or pauses, if that is what its timeout would do.
+    // At shutdown of the gateway: every sandbox ends, or pauses, if that is what its timeout would
+    // do.
     boost::asio::awaitable<void> remove_all();
 
     // `conflict` when it is paused already.
@@ -137,6 +138,7 @@ class SandboxManager {
                                                      const SandboxImage& image);
     void pause_soon(const std::string& id);
     boost::asio::awaitable<Result<void>> remove_old();
+    boost::asio::awaitable<void> end(SandboxPointer sandbox, Error reason);
     void forget(const std::string& id, const Error& reason);
 
     boost::asio::any_io_executor executor_;

@@ -26,6 +26,7 @@ asio::awaitable<Result<void>> Sandbox::pause(Save save) {
     co_await wait_for_turn();
     if (gone()) co_return gone_error();
     if (!machine_) co_return fail(ErrorCode::conflict, "the sandbox is paused already");
+    CB_CO_TRY(check_can_be_copied());
     const Change change(*this);
     co_await wait_settled();
     if (gone()) co_return gone_error();

@@ -22,6 +22,14 @@ display({"application/vnd.plotly.v1+json": {
     "layout": {"title": {"text": "From plotly"}}}}, raw=True)
 """
 
+LONG_LINE = """
+import numpy as np
+import matplotlib.pyplot as plt
+x = np.arange(300_000)
+plt.plot(x, x % 1000 / 8, label="saw")
+plt.show()
+"""
+
 
 def chart_of(run) -> dict:
     return next(artifact for artifact in run.artifacts if artifact["kind"] == "chart")
@@ -99,3 +107,25 @@ def test_a_figure_that_plotly_published_is_a_chart_too(gateway, sandbox):
     model = get(gateway, chart_of(run), format="model").json()
     assert model["source"]["lib"] == "plotly" and model["title"] == "From plotly"
     assert json.dumps(model)
+
+
+def test_the_points_that_a_chart_leaves_out_are_rows_of_an_artifact(gateway, sandbox):
+    run = gateway.execute(LONG_LINE, sandbox=sandbox)
+    assert run.error is None, run.error
+    model = get(gateway, chart_of(run), format="model").json()
+    layer = model["panels"][0]["layers"][0]
+    assert layer["n"] == 300_000 and layer["sampled"]["n"] <= 10_000
+    assert "full_data" not in model
+    (data,) = [artifact for artifact in run.artifacts if artifact["kind"] == "table"]
+    assert data["name"].startswith("chart-") and data["name"].endswith("-data.arrow")
+    assert data["preview"]["of"] == "chart" and data["preview"]["layers"] == ["saw"]
+    assert data["preview"]["rows"] == 300_000
+    for row in (0, 123_456, 299_999):
+        page = gateway.request(
+            "GET", f"{data['url']}/rows", params={"offset": row, "limit": 1}
+        ).json()
+        assert page["rows"] == [["saw", row, row % 1000 / 8]]
+    left = gateway.execute(
+        "import os; print(os.listdir('/run/cellblock/artifacts'))", sandbox=sandbox
+    )
+    assert left.stdout.strip() == "[]"

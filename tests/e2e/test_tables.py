@@ -89,6 +89,20 @@ def test_what_is_wrong_with_a_query_is_said(gateway, table, query, status, said)
     assert said in answer.text
 
 
+def test_data_that_is_not_the_whole_table_says_so_and_where_it_is(gateway, sandbox):
+    assert gateway.execute(PATIENCE, sandbox=sandbox).error is None
+    run = gateway.execute(
+        "import pandas as pd; pd.DataFrame({'a': range(60_000), 'b': 1.5})", sandbox=sandbox
+    )
+    (result,) = run.results
+    cut = result["extra"]["data_cut"]
+    assert cut == {"rows": 10_000, "rows_total": 60_000, "artifact": table_of(run)["url"]}
+    assert [len(items) for items in result["data"].values()] == [10_000, 10_000]
+    assert rows(gateway, cut["artifact"], offset=59_999)["rows"] == [[59_999, 1.5]]
+    whole = gateway.execute("pd.DataFrame({'a': range(50_000)})", sandbox=sandbox).results[0]
+    assert whole["extra"] == {} and len(whole["data"]["a"]) == 50_000
+
+
 def test_only_tables_have_rows(gateway, sandbox):
     picture = gateway.execute(
         "from IPython.display import SVG\nSVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>')",

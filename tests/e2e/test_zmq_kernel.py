@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,10 +16,9 @@ from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
 from support.gateway import BINARY, Gateway
-from support.kernels import new_kernel
+from support.kernels import TIMEOUT_S, new_kernel, wait_until
 
 NAME = "cellblock-python3"
-TIMEOUT_S = 120
 
 
 def cellblock(gateway, *arguments: str) -> subprocess.CompletedProcess:
@@ -84,14 +82,6 @@ def text_of(shown: list[dict]) -> str:
 def listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def wait_until(condition, what: str):
-    deadline = time.monotonic() + TIMEOUT_S
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"{what} did not come true"
-        time.sleep(0.05)
-    return value
 
 
 def kernels(gateway) -> list[str]:

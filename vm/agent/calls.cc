@@ -109,12 +109,26 @@ Json to_json(const Started& started) {
     return Json{{"pid", started.pid}, {"via", started.via}, {"startup_ms", started.startup_ms}};
 }
 
+Result<std::vector<std::string>> parse_argv(const Json& params) {
+    std::vector<std::string> argv;
+    const auto given = params.find("argv");
+    if (given == params.end()) return argv;
+    if (!given->is_array()) return fail(ErrorCode::invalid_argument, "argv has to be an array");
+    for (const Json& word : *given) {
+        if (!word.is_string()) return fail(ErrorCode::invalid_argument, "argv has to be strings");
+        argv.push_back(word.get<std::string>());
+    }
+    return argv;
+}
+
 Result<StartOptions> start_options(const Json& params) {
     StartOptions options;
     CB_TRY_ASSIGN(name, optional_string(params, "name"));
     CB_TRY_ASSIGN(cwd, optional_string(params, "cwd"));
     CB_TRY_ASSIGN(environment, parse_environment(params));
+    CB_TRY_ASSIGN(argv, parse_argv(params));
     if (name && !name->empty()) options.name = *name;
+    options.argv = std::move(argv);
     options.working_directory = cwd.value_or("");
     options.environment = std::move(environment);
     return options;

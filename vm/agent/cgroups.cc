@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 
@@ -72,6 +73,11 @@ MemoryUse KernelGroup::memory() const {
 
 bool KernelGroup::populated() const {
     return read_field(path_ / "cgroup.events", "populated") != 0;
+}
+
+std::size_t KernelGroup::processes() const {
+    const std::string text = read_text(procs());
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 Result<void> KernelGroup::kill() const {

@@ -33,6 +33,8 @@ class KernelGroup {
     std::filesystem::path procs() const { return path_ / "cgroup.procs"; }
     MemoryUse memory() const;
     bool populated() const;
+    // Threads not counted.
+    std::size_t processes() const;
     // SIGKILL to every process in it, forks in progress included (cgroup.kill).
     Result<void> kill() const;
     // Fails (unavailable) while a process is left in it.

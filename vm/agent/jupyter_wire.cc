@@ -46,12 +46,13 @@ bool answers_session(const Multipart& message, std::string_view session) {
 }
 
 Result<KernelEndpoints> write_connection_file(const std::filesystem::path& dir,
-                                              std::string_view kernel_name, uid_t uid, gid_t gid) {
-    const std::string prefix = (dir / "k").string();
+                                              const ConnectionOptions& options) {
+    const std::string prefix = (options.sockets / "k").string();
     if (prefix.size() + 2 >= sizeof(sockaddr_un::sun_path)) {
-        return fail(ErrorCode::invalid_argument,
-                    "the folder " + dir.string() + " is too long a path for Unix sockets",
-                    "use a shorter --run-dir or kernel id");
+        return fail(
+            ErrorCode::invalid_argument,
+            "the folder " + options.sockets.string() + " is too long a path for Unix sockets",
+            "use a shorter --run-dir or kernel id");
     }
     const Json connection = {{"transport", "ipc"},
                              {"ip", prefix},
@@ -61,11 +62,11 @@ Result<KernelEndpoints> write_connection_file(const std::filesystem::path& dir,
                              {"control_port", 4},
                              {"hb_port", 5},
                              {"key", ""},
-                             {"signature_scheme", "hmac-sha256"},
-                             {"kernel_name", kernel_name}};
+                             {"signature_scheme", options.signature_scheme},
+                             {"kernel_name", options.kernel_name}};
     const auto file = connection_file(dir);
     CB_TRY(write_file_atomically(file, dump_ascii(connection), 0600));
-    if (::getuid() == 0 && ::chown(file.c_str(), uid, gid) != 0) {
+    if (::getuid() == 0 && ::chown(file.c_str(), options.uid, options.gid) != 0) {
         return fail(error_from_errno(errno, "give " + file.string() + " to the kernel's user"));
     }
     const std::string base = "ipc://" + prefix + "-";

@@ -28,14 +28,25 @@ inline std::string_view text_of(const zmq::message_t& part) {
 // Whether the parent header is of `session`. A substring is enough: session ids are random.
 bool answers_session(const Multipart& message, std::string_view session);
 
-// The sockets of one kernel process: "ipc://<dir>/k-1" and so on.
+// The sockets of one kernel process: "ipc://<sockets>/k-1" and so on.
 struct KernelEndpoints {
     std::string shell, iopub, stdin_, control;
 };
 
-// Writes the connection file of a kernel whose sockets are in `dir`; owned by the kernel's user.
+// What a connection file says. Messages within the guest are not signed: an empty key says so to
+// ipykernel, whose scheme must be an hmac. xeus takes an empty key for one to make up, and wants
+// the scheme "none" instead.
+struct ConnectionOptions {
+    std::filesystem::path sockets;  // the folder of the sockets
+    std::string kernel_name;
+    std::string signature_scheme = "hmac-sha256";
+    uid_t uid = 0;  // who owns the file
+    gid_t gid = 0;
+
+    ConnectionOptions() = default;
+};
 Result<KernelEndpoints> write_connection_file(const std::filesystem::path& dir,
-                                              std::string_view kernel_name, uid_t uid, gid_t gid);
+                                              const ConnectionOptions& options);
 inline std::filesystem::path connection_file(const std::filesystem::path& dir) {
     return dir / "connection.json";
 }

@@ -28,6 +28,8 @@ asio::awaitable<void> pause(std::chrono::milliseconds time) {
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
+std::uint64_t kernels_made = 0;  // loop thread only, as kernels are
+
 }  // namespace
 
 std::string_view to_string(KernelState state) {
@@ -47,6 +49,7 @@ std::string_view to_string(KernelState state) {
 Kernel::Kernel(const KernelServices& services, std::string id)
     : services_(services),
       id_(std::move(id)),
+      short_way_("/run/k/" + std::to_string(++kernels_made)),
       relay_(std::make_shared<HostRelay>(services.executor, dropped_handler())),
       ended_(services.executor) {
     relay_->start();
@@ -65,6 +68,8 @@ Kernel::~Kernel() {
     if (pid_ > 0) services_.reaper.forget(pid_);
     if (channels_) channels_->close();
     relay_->close();
+    std::error_code error;
+    if (services_.options.mode == Mode::guest) std::filesystem::remove(short_way_, error);
 }
 
 // --- starting ------------------------------------------------------------------------------------
@@ -102,7 +107,8 @@ asio::awaitable<Result<Started>> Kernel::start(StartOptions options) {
 
 asio::awaitable<Result<Started>> Kernel::bring_up(StartOptions options) {
     const auto begun = std::chrono::steady_clock::now();
-    CB_CO_TRY_ASSIGN(endpoints, prepare_folder());
+    const Start start = options.argv.empty() ? Start::by_zygote : Start::by_argv;
+    CB_CO_TRY_ASSIGN(endpoints, prepare_folder(start));
     if (services_.cgroups) {
         // The table's const view: making a group changes the tree, not the object's meaning.
         CB_CO_TRY_ASSIGN(group, const_cast<Cgroups&>(*services_.cgroups).make_kernel_group());
@@ -114,6 +120,9 @@ asio::awaitable<Result<Started>> Kernel::bring_up(StartOptions options) {
     services_.reaper.watch(pid_, [self](ExitStatus status) {
         spawn_logged(self->services_.executor, self->after_end(status), "kernel end", self);
     });
+    killed_for_ = Kill::nothing;
+    spawn_logged(services_.executor, watch_processes(weak_from_this(), pid_), "process count",
+                 nullptr);
     if (state_ != KernelState::starting) {
         co_return fail(ErrorCode::cancelled, "it was stopped meanwhile");
     }
@@ -131,13 +140,27 @@ asio::awaitable<Result<Started>> Kernel::bring_up(StartOptions options) {
 
 // Fresh, and given to the user only when all is in it: nothing of ours is written where the user
 // could have put a link.
-Result<KernelEndpoints> Kernel::prepare_folder() {
+Result<KernelEndpoints> Kernel::prepare_folder(Start start) {
     const auto dir = folder();
     std::error_code error;
     std::filesystem::remove_all(dir, error);
     CB_TRY(make_directories(dir, 0700));
     const Options& options = services_.options;
-    CB_TRY_ASSIGN(endpoints, write_connection_file(dir, name_, options.uid, options.gid));
+    ConnectionOptions connection;
+    connection.sockets = dir;
+    if (options.mode == Mode::guest) {
+        CB_TRY(make_directories(short_way_.parent_path(), 0755));
+        std::filesystem::remove(short_way_, error);
+        std::filesystem::create_symlink(dir, short_way_, error);
+        if (error)
+            return fail(ErrorCode::io, "link " + short_way_.string() + ": " + error.message());
+        connection.sockets = short_way_;
+    }
+    connection.kernel_name = name_;
+    if (start == Start::by_argv) connection.signature_scheme = "none";
+    connection.uid = options.uid;
+    connection.gid = options.gid;
+    CB_TRY_ASSIGN(endpoints, write_connection_file(dir, connection));
     if (::getuid() == 0 && ::chown(dir.c_str(), options.uid, options.gid) != 0) {
         return fail(error_from_errno(errno, "give " + dir.string() + " to the kernel's user"));
     }
@@ -147,7 +170,7 @@ Result<KernelEndpoints> Kernel::prepare_folder() {
 asio::awaitable<Result<Started>> Kernel::start_process(const StartOptions& options) {
     Started started;
     started.via = "zygote";
-    if (services_.zygote.started()) {
+    if (options.argv.empty() && services_.zygote.started()) {
         ForkRequest request;
         request.kernel_id = id_;
         request.connection_file = connection_file(folder());
@@ -180,8 +203,12 @@ asio::awaitable<Result<Started>> Kernel::start_process(const StartOptions& optio
 Result<pid_t> Kernel::spawn_plainly(const StartOptions& options) {
     const Options& agent = services_.options;
     LaunchRequest request;
-    request.argv = {agent.python, "-m", "cellblock_kernel.launch", "-f",
-                    connection_file(folder()).string()};
+    request.argv = options.argv;
+    if (request.argv.empty()) {
+        request.argv = {agent.python, "-m", "cellblock_kernel.launch", "-f", "{connection_file}"};
+    }
+    std::replace(request.argv.begin(), request.argv.end(), std::string("{connection_file}"),
+                 connection_file(folder()).string());
     request.environment = python_environment(agent);
     for (const auto& [name, value] : options.environment) request.environment[name] = value;
     request.working_directory =
@@ -204,6 +231,20 @@ void Kernel::kill_all() {
         (void)::kill(pid_, SIGKILL);
     }
     if (group_) (void)group_->kill();
+}
+
+asio::awaitable<void> Kernel::watch_processes(std::weak_ptr<Kernel> watched, pid_t pid) {
+    while (true) {
+        co_await pause(limits::agent_kernel_processes_interval);
+        const auto kernel = watched.lock();
+        if (!kernel || kernel->pid_ != pid || !kernel->group_) co_return;
+        const std::size_t processes = kernel->group_->processes();
+        if (processes <= limits::agent_kernel_processes_max) continue;
+        log::warning("kernel_killed", {{"pid", pid}, {"processes", processes}});
+        kernel->killed_for_ = Kill::too_many_processes;
+        kernel->kill_all();
+        co_return;
+    }
 }
 
 asio::awaitable<Result<void>> Kernel::stop() {
@@ -254,6 +295,9 @@ asio::awaitable<void> Kernel::after_end(ExitStatus status) {
                   {"out_of_memory", memory.oom_kills > 0},
                   {"peak_bytes", memory.peak_bytes},
                   {"limit_bytes", services_.cgroups ? services_.cgroups->memory_limit() : 0}};
+    if (killed_for_ == Kill::too_many_processes) {
+        event["processes_max"] = limits::agent_kernel_processes_max;
+    }
     if (status.signal != 0) {
         event["signal"] = status.signal;
     } else {

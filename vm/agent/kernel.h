@@ -41,6 +41,7 @@ struct StartOptions {
     std::string name = "python3";
     std::string working_directory;  // empty: the user's home
     std::map<std::string, std::string> environment;
+    std::vector<std::string> argv;  // a kernelspec's; empty: a fork of the zygote
 
     StartOptions() = default;
 };
@@ -52,6 +53,9 @@ struct Started {
 
     Started() = default;
 };
+
+// Why the agent itself killed a process that nobody asked it to.
+enum class Kill { nothing, too_many_processes };
 
 enum class KernelState { ended, starting, running, stopping };
 std::string_view to_string(KernelState state);
@@ -84,11 +88,14 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     boost::asio::awaitable<Result<void>> run_silently(std::string code, Deadline deadline);
 
   private:
-    Result<KernelEndpoints> prepare_folder();
+    enum class Start { by_zygote, by_argv };
+    Result<KernelEndpoints> prepare_folder(Start start);
     boost::asio::awaitable<Result<Started>> start_process(const StartOptions& options);
     Result<pid_t> spawn_plainly(const StartOptions& options);
     DroppedHandler dropped_handler() const;
     boost::asio::awaitable<Result<Started>> bring_up(StartOptions options);
+    // Kills the process when it has made too many others, by fork bomb or by mistake.
+    static boost::asio::awaitable<void> watch_processes(std::weak_ptr<Kernel> kernel, pid_t pid);
     boost::asio::awaitable<void> after_end(ExitStatus status);
     boost::asio::awaitable<void> clear_group(KernelGroup group);
     boost::asio::awaitable<Result<void>> wait_ended(Deadline deadline);
@@ -97,10 +104,14 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
 
     const KernelServices& services_;
     std::string id_;
+    // In a guest: a link to folder() for the addresses of sockets, which xeus reads into 32 bytes
+    // (ZMQ_LAST_ENDPOINT; a longer one ends xeus-python 0.19 with EINVAL).
+    std::filesystem::path short_way_;
     std::string name_;
     KernelState state_ = KernelState::ended;
     pid_t pid_ = -1;
     std::string how_it_ended_ = "never started";
+    Kill killed_for_ = Kill::nothing;
     std::optional<KernelGroup> group_;
     std::shared_ptr<KernelChannels> channels_;
     std::shared_ptr<HostRelay> relay_;

@@ -8,10 +8,11 @@ namespace {
 
 namespace asio = boost::asio;
 
-Result<void> check_name(const std::string& name) {
-    if (name == "python3") return {};
-    return fail(ErrorCode::not_supported, "there is no kernel named " + name + " in this guest",
-                "use python3");
+Result<void> check_startable(const StartOptions& options) {
+    if (options.name == "python3" || !options.argv.empty()) return {};
+    return fail(ErrorCode::not_supported,
+                "there is no kernel named " + options.name + " in this guest",
+                "use python3, or say how it is started (argv)");
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ asio::awaitable<Result<Started>> KernelTable::start(std::string id, StartOptions
     if (!is_valid_id(id)) {
         co_return fail(ErrorCode::invalid_argument, "kernel_id has to be 1 to 64 of [A-Za-z0-9_-]");
     }
-    CB_CO_TRY(check_name(options.name));
+    CB_CO_TRY(check_startable(options));
     auto& slot = kernels_[id];
     const bool fresh = !slot;
     if (fresh && kernels_.size() > limits::agent_kernels_max) {
@@ -60,7 +61,7 @@ asio::awaitable<Result<Started>> KernelTable::start(std::string id, StartOptions
 
 asio::awaitable<Result<Started>> KernelTable::restart(std::string id, StartOptions options) {
     CB_CO_TRY_ASSIGN(kernel, find(id));
-    CB_CO_TRY(check_name(options.name));
+    CB_CO_TRY(check_startable(options));
     CB_CO_TRY(co_await kernel->stop());
     co_return co_await kernel->start(with_sandbox(std::move(options)));
 }

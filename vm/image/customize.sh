@@ -57,4 +57,12 @@ import importlib.metadata as m
 for d in sorted(m.distributions(path=['$packages']), key=lambda d: d.name.lower()):
     print(d.name, d.version, sep='\t')" >/.cellblock/wheels.tsv
 python3 -c 'import platform; print(platform.python_version())' >/.cellblock/python
+# The kernels that the gateway offers: every kernelspec of the image, /usr/local's before Debian's.
+python3 -c "
+import json, pathlib
+specs = {}
+for root in ('/usr/share/jupyter/kernels', '/usr/local/share/jupyter/kernels'):
+    for path in sorted(pathlib.Path(root).glob('*/kernel.json')):
+        specs[path.parent.name.lower()] = json.loads(path.read_text())
+print(json.dumps(specs))" >/.cellblock/kernelspecs.json
 rm -rf /tmp/* /var/tmp/* /root/.cache/pip /etc/apt/sources.list.d/0000*.list

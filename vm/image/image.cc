@@ -68,6 +68,45 @@ Result<std::map<std::string, ImageFile>> read_files(const Json& json, const fs::
     return out;
 }
 
+Result<ImageKernelspec> read_kernelspec(const Json& json) {
+    ImageKernelspec spec;
+    const auto argv = json.find("argv");
+    if (argv == json.end() || !argv->is_array() || argv->empty()) {
+        return fail(ErrorCode::invalid_argument, "a kernelspec has no argv");
+    }
+    for (const Json& word : *argv) {
+        if (!word.is_string())
+            return fail(ErrorCode::invalid_argument, "a kernelspec's argv is not text");
+        spec.argv.push_back(word.get<std::string>());
+    }
+    CB_TRY_ASSIGN(display_name, required_string(json, "display_name"));
+    CB_TRY_ASSIGN(language, required_string(json, "language"));
+    CB_TRY_ASSIGN(interrupt_mode, optional_string(json, "interrupt_mode"));
+    spec.display_name = std::move(display_name);
+    spec.language = std::move(language);
+    spec.interrupt_mode = interrupt_mode.value_or("signal");
+    if (json.contains("env")) {
+        CB_TRY_ASSIGN(environment, read_versions(json, "env"));
+        spec.environment = std::move(environment);
+    }
+    return spec;
+}
+
+Result<std::map<std::string, ImageKernelspec>> read_kernelspecs(const Json& json) {
+    std::map<std::string, ImageKernelspec> specs;
+    const auto table = json.find("kernelspecs");
+    if (table == json.end()) return specs;
+    if (!table->is_object())
+        return fail(ErrorCode::invalid_argument, "kernelspecs is not an object");
+    for (const auto& [name, value] : table->items()) {
+        if (!value.is_object())
+            return fail(ErrorCode::invalid_argument, "a kernelspec is not an object");
+        CB_TRY_ASSIGN(spec, read_kernelspec(value));
+        specs.emplace(name, std::move(spec));
+    }
+    return specs;
+}
+
 Result<Image> parse_image(const Json& json, const fs::path& folder) {
     Image image;
     image.folder = folder;
@@ -84,6 +123,7 @@ Result<Image> parse_image(const Json& json, const fs::path& folder) {
     CB_TRY_ASSIGN(wheels, read_versions(json, "wheels"));
     CB_TRY_ASSIGN(files, read_files(json, folder));
     CB_TRY_ASSIGN(debian, read_versions(json, "debian"));
+    CB_TRY_ASSIGN(kernelspecs, read_kernelspecs(json));
     if (!is_hex(key, key_digits)) return fail(ErrorCode::invalid_argument, "its key is malformed");
     image.recipe = std::move(recipe);
     image.key = std::move(key);
@@ -94,6 +134,7 @@ Result<Image> parse_image(const Json& json, const fs::path& folder) {
     image.packages = std::move(packages);
     image.wheels = std::move(wheels);
     image.files = std::move(files);
+    image.kernelspecs = std::move(kernelspecs);
     return image;
 }
 

@@ -24,6 +24,17 @@ struct ImageFile {
     std::string sha256;
 };
 
+// A kernel that the image offers: its kernel.json (jupyter_client, "Kernel specs").
+struct ImageKernelspec {
+    std::vector<std::string> argv;  // "{connection_file}" stands for the file's path
+    std::string display_name;
+    std::string language;
+    std::string interrupt_mode;  // "signal" or "message"
+    std::map<std::string, std::string> environment;
+
+    ImageKernelspec() = default;
+};
+
 struct Image {
     std::filesystem::path folder;
     std::string recipe;          // "science" or "base"
@@ -35,6 +46,7 @@ struct Image {
     std::map<std::string, std::string> packages;  // Debian's: name to version
     std::map<std::string, std::string> wheels;
     std::map<std::string, ImageFile> files;
+    std::map<std::string, ImageKernelspec> kernelspecs;  // by name; images of earlier builds: none
 
     Image() = default;
     std::string name() const { return recipe + "-" + key.substr(0, 12); }

@@ -78,7 +78,7 @@ Result<LoadedTemplate> load_template(const fs::path& folder, const std::string& 
         return fail(ErrorCode::io, "the template's RAM image is damaged");
     }
     CB_TRY(seal_ram(ram.get()));
-    (void)::utime((folder / "manifest.json").c_str(), nullptr);  // last used, for collect_garbage()
+    (void)::utime((folder / "manifest.json").c_str(), nullptr);  // for keep_last_used()
     loaded.source = make_source(manifest, std::move(ram), std::move(root), std::move(devices_fd));
     loaded.manifest = std::move(manifest);
     return std::move(loaded);
@@ -324,23 +324,22 @@ asio::awaitable<Result<std::string>> TemplateStore::remove(std::string key_prefi
     co_return key;
 }
 
-asio::awaitable<Result<std::vector<std::string>>> TemplateStore::collect_garbage(
-    std::string keep_key, std::size_t keep_count) {
+asio::awaitable<Result<std::vector<std::string>>> TemplateStore::keep_last_used(
+    std::size_t keep_count) {
     auto all = list();
     if (!all) co_return fail(all.error());
     std::vector<std::pair<fs::file_time_type, std::string>> by_use;
     for (const auto& summary : *all) {
         const std::string& key = summary.manifest.key;
-        if (key == keep_key) continue;
         std::error_code error;
         by_use.emplace_back(fs::last_write_time(folder_ / short_key(key) / "manifest.json", error),
                             key);
     }
     std::sort(by_use.rbegin(), by_use.rend());
     std::vector<std::string> removed;
-    for (std::size_t i = keep_count > 0 ? keep_count - 1 : 0; i < by_use.size(); ++i) {
-        auto gone = co_await remove(by_use[i].second);
-        if (gone) removed.push_back(*gone);
+    for (std::size_t i = keep_count; i < by_use.size(); ++i) {
+        CB_CO_TRY_ASSIGN(gone, co_await remove(by_use[i].second));
+        removed.push_back(std::move(gone));
     }
     co_return removed;
 }

@@ -89,10 +89,8 @@ class TemplateStore {
     Result<std::vector<TemplateSummary>> list() const;
     // `key_prefix`: at least 6 characters that fit one template. Clones that run are not disturbed.
     boost::asio::awaitable<Result<std::string>> remove(std::string key_prefix);
-    // Removes all but the `keep_count` most recently used, `keep_key` always, and what failed
-    // builds left. The keys removed.
-    boost::asio::awaitable<Result<std::vector<std::string>>> collect_garbage(
-        std::string keep_key, std::size_t keep_count);
+    // Removes all but the `keep_count` last used. The keys removed.
+    boost::asio::awaitable<Result<std::vector<std::string>>> keep_last_used(std::size_t keep_count);
 
   private:
     using Shared = std::shared_ptr<const Template>;

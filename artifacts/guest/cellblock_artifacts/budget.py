@@ -32,7 +32,7 @@ BATCH_CELLS = 1 << 20
 FILE_COLUMNS = 4096
 
 # e2b/data: all of it is JSON in the reply. Of a table that is larger the first few rows do, since
-# its artifact has them all.
+# its artifact has them all; the result says so.
 E2B_CELLS = 100_000
 E2B_SOME_CELLS = 20_000
 E2B_BYTES = 4 * 1024 * 1024
@@ -51,10 +51,10 @@ TEXT_CHARACTERS = 100_000
 SMALL_ROWS = 1000
 
 # Statistics: exact up to so many rows, else (but for nulls, and the extremes of numbers) over a
-# sample of about as many.
+# sample of about as many; the most frequent values then over a smaller one.
 STATISTICS_ROWS = 100_000
 STATISTICS_COLUMNS = 200
-FREQUENCY_ROWS = 100_000
+FREQUENCY_ROWS = 20_000
 TOP_VALUES = 5
 
 # application/json for lists and dictionaries: values in all, and depth.

@@ -90,10 +90,15 @@ def changes(before: Seen, after: Seen) -> list[dict[str, Any]]:
     return found
 
 
+def is_of_gateway(shell: Any) -> bool:
+    """Whether a gateway runs the shell's cell: it fetches files, a notebook would leave them."""
+    kernel = getattr(shell, "kernel", None)
+    return getattr(kernel, "cellblock_execution_id", None) is not None
+
+
 def for_a_notebook(shell: Any) -> bool:
     """Whether a kernel runs a cell that did not come by a gateway's /execute."""
-    kernel = getattr(shell, "kernel", None)
-    return kernel is not None and getattr(kernel, "cellblock_execution_id", None) is None
+    return getattr(shell, "kernel", None) is not None and not is_of_gateway(shell)
 
 
 class Watch:
@@ -107,8 +112,7 @@ class Watch:
     def begin(self, *_: Any) -> None:
         """Before a cell. Only a gateway's executions are watched: notebooks have no use for it."""
         self._before = None
-        kernel = getattr(self._shell, "kernel", None)
-        if getattr(kernel, "cellblock_execution_id", None) is None:
+        if not is_of_gateway(self._shell):
             return
         try:
             self._folder = os.getcwd()

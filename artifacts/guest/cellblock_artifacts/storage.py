@@ -23,6 +23,7 @@ class Stored:
         self.path = path
         self.rows = 0
         self.reason = ""  # why not all rows; empty when all are there
+        self.nulls: list[int] = []  # of each column, when Arrow has counted them
 
     def bundle(self) -> dict[str, Any]:
         size = os.path.getsize(self.path)
@@ -68,7 +69,7 @@ def _batch_rows(source: Source) -> int:
 
 
 def _write_arrow(source: Source, clock: budget.Clock, limit: int, stored: Stored) -> None:
-    _prepare(source)
+    _prepare(source, clock)
     while True:
         failed = _try_arrow(source, clock, limit, stored)
         if failed is None:
@@ -86,7 +87,7 @@ def _short(error: Exception) -> str:
     return values.cut(f"{type(error).__name__}: {error}".splitlines()[0], 200)
 
 
-def _prepare(source: Source) -> None:
+def _prepare(source: Source, clock: budget.Clock) -> None:
     series = getattr(source, "series", None)
     if series is None:
         return
@@ -99,7 +100,9 @@ def _prepare(source: Source) -> None:
             column.note = column.note or f"stored as text: {what}"
             continue
         try:
-            pandas_arrow.prepare(series(index), column)
+            pandas_arrow.prepare(series(index), column, clock)
+        except budget.Spent:
+            raise
         except Exception as error:
             column.store_as = "text"
             column.note = f"stored as text: {_short(error)}"
@@ -142,6 +145,7 @@ def _try_arrow(source: Source, clock: budget.Clock, limit: int,
     schema = None
     writer = None
     stored.rows, stored.reason = 0, ""
+    stored.nulls = [0] * len(source.columns)
     with pa.OSFile(stored.path, "wb") as file:
         try:
             for start in range(0, max(source.rows, 1), step):
@@ -165,6 +169,7 @@ def _try_arrow(source: Source, clock: budget.Clock, limit: int,
                     break
                 writer.write_batch(batch)
                 stored.rows = stop
+                stored.nulls = [n + a.null_count for n, a in zip(stored.nulls, arrays, strict=True)]
                 if clock.spent() and stop < source.rows:
                     stored.reason = "the time for capturing tables was used up"
                     break

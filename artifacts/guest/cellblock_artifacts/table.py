@@ -41,8 +41,16 @@ def _failure(error: Exception) -> dict[str, Any]:
 
 
 def _capture(source: Source) -> Captured:
-    reasons: list[str] = []
     data, shown_rows = _e2b_data(source)
+    bundle = describe(source)
+    if shown_rows < source.rows:
+        bundle["e2b_rows"] = shown_rows
+    return Captured(bundle, data)
+
+
+def describe(source: Source) -> dict[str, Any]:
+    """The bundle of a table: schema, statistics, preview, and where its full data is."""
+    reasons: list[str] = []
     bundle: dict[str, Any] = {
         "v": 1,
         "library": source.library,
@@ -52,25 +60,26 @@ def _capture(source: Source) -> Captured:
     }
     if not source.rows_known:
         reasons.append(f"only the first {source.rows} rows were asked for")
-    if shown_rows < source.rows:
-        bundle["e2b_rows"] = shown_rows
     seconds = min(budget.TABLE_SECONDS, budget.cell_time.left)
     width = min(len(source.columns), budget.PREVIEW_COLUMNS)
     if width < len(source.columns):
         reasons.append(f"only the first {width} columns are described")
     bundle["preview"], bundle["preview_head"] = _preview(source, width)
-    found = _statistics(source, width, min(budget.STATISTICS_SECONDS, seconds))
-    bundle["data"] = _stored(source, budget.Clock(seconds), reasons)
+    stored = _stored(source, budget.Clock(seconds), reasons)
+    bundle["data"] = stored.bundle() if stored else None
+    # Storing counts what is missing anyway; numbers are then where Arrow has read them.
+    nulls = stored.nulls if stored and stored.rows == source.rows else []
+    found = _statistics(source, width, min(budget.STATISTICS_SECONDS, seconds), nulls)
     names = source.names()
     bundle["columns"] = [
         _column(source.columns[index], names[index], found.get(index)) for index in range(width)
     ]
     bundle["partial"] = bool(reasons)
     bundle["reason"] = "; ".join(reasons)
-    return Captured(bundle, data)
+    return bundle
 
 
-def _stored(source: Source, clock: budget.Clock, reasons: list[str]) -> dict[str, Any] | None:
+def _stored(source: Source, clock: budget.Clock, reasons: list[str]) -> storage.Stored | None:
     if source.rows == 0 and not source.columns:
         return None
     try:
@@ -81,7 +90,7 @@ def _stored(source: Source, clock: budget.Clock, reasons: list[str]) -> dict[str
         return None
     if stored.reason:
         reasons.append(f"only {stored.rows} of {source.rows} rows were stored: {stored.reason}")
-    return stored.bundle()
+    return stored
 
 
 def _column(column: Column, name: str, found: dict[str, Any] | None) -> dict[str, Any]:
@@ -104,7 +113,8 @@ def _column(column: Column, name: str, found: dict[str, Any] | None) -> dict[str
     return described
 
 
-def _statistics(source: Source, width: int, seconds: float) -> dict[int, dict[str, Any]]:
+def _statistics(source: Source, width: int, seconds: float,
+                nulls: list[int]) -> dict[int, dict[str, Any]]:
     """Per column, until the time is up. A column that cannot be summed up has none."""
     clock = budget.Clock(seconds)
     found = {}
@@ -112,7 +122,7 @@ def _statistics(source: Source, width: int, seconds: float) -> dict[int, dict[st
         if clock.spent():
             break
         try:
-            found[index] = source.statistics(index)
+            found[index] = source.statistics(index, nulls[index] if nulls else None)
         except Exception:
             continue
     return found
@@ -164,8 +174,9 @@ def _e2b_data(source: Source) -> tuple[dict[str, list[Any]] | None, int]:
     for index in places:
         if clock.spent():
             return None, 0
-        items = _e2b_values(source.values(index, 0, rows))
-        left -= sum(len(v) if type(v) is str else 8 for v in items)
+        moments = source.moments(index, 0, rows)
+        items = _e2b_values(source.values(index, 0, rows)) if moments is None else moments
+        left -= _size_of(items)
         data[names[index]] = items
     if left < 0:
         # Fewer rows, in the proportion by which it is too large.
@@ -175,9 +186,21 @@ def _e2b_data(source: Source) -> tuple[dict[str, list[Any]] | None, int]:
     return data, rows
 
 
+def _size_of(items: list[Any]) -> int:
+    """About how many bytes they are in JSON."""
+    kinds = set(map(type, items))
+    if str not in kinds:
+        return 8 * len(items)
+    if kinds == {str}:
+        return sum(map(len, items))
+    return sum(len(v) if type(v) is str else 8 for v in items)
+
+
 def _e2b_values(items: list[Any]) -> list[Any]:
     """The usual columns at the speed of built-in functions, the others value by value."""
     kinds = set(map(type, items))
+    if kinds == {float} and math.isfinite(sum(items)):  # so is then each of them
+        return items
     kinds.discard(type(None))
     if kinds == {float}:
         return [v if v is not None and math.isfinite(v) else None for v in items]
@@ -185,8 +208,6 @@ def _e2b_values(items: list[Any]) -> list[Any]:
         return items
     if kinds == {str} and values.all_clean(items):
         return items
-    if {kind.__name__ for kind in kinds} <= {"Timestamp", "NaTType"}:
-        return [None if v is None or v != v else v.isoformat() for v in items]
     return [_e2b_value(v) for v in items]
 
 

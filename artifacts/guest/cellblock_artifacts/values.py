@@ -40,6 +40,22 @@ def _numpy_null(value: Any) -> bool:
     return bool(value != value)
 
 
+# Types of which no value is missing.
+_WHOLE = {bool, int, str, bytes, datetime.date, datetime.time}
+
+
+def present(items: list[Any]) -> list[Any]:
+    """What is not missing; lists of the usual types at the speed of built-in functions."""
+    kinds = set(map(type, items))
+    if kinds <= _WHOLE:
+        return items
+    if kinds == {float}:
+        return [item for item in items if item == item]
+    if kinds <= _WHOLE | {type(None)}:
+        return [item for item in items if item is not None]
+    return [item for item in items if not is_null(item)]
+
+
 def clean(text: str) -> str:
     """The text without lone surrogates, which UTF-8 cannot carry."""
     try:
@@ -139,6 +155,8 @@ def scalar(value: Any) -> Any:
         return _numpy_scalar(value)
     if kind.__name__ in ("Period", "Interval"):
         return str(value)
+    if kind.__module__.partition(".")[0] == "shapely" and hasattr(value, "wkt"):
+        return clean(str(value.wkt))
     raise NotPlain(kind.__name__)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import MODEL_VERSION, encode, layout, legend, panel, text
+from . import MODEL_VERSION, encode, full_data, layout, legend, panel, text
 from .budget import MAX_PANELS, Budget, OutOfTime
 
 
@@ -44,6 +44,7 @@ def _fill(model: dict[str, Any], figure: Any, budget: Budget) -> None:
     for entry in panels:
         if shared and entry.get("legend") is None:
             entry["layers"] = legend.name_layers(entry["layers"], shared)
+    full_data.keep(model, panels)
     model["panels"] = _encoded(panels, model)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy
 
-from . import colour, text
+from . import colour, sample, text
 
 _MAX_ENTRIES = 200
 
@@ -113,6 +114,15 @@ def name_layers(layers: list[dict[str, Any]], legend: dict[str, Any] | None) -> 
     return result
 
 
+def _at(columns: dict[str, Any], chosen: numpy.ndarray) -> dict[str, Any]:
+    return sample.at({name: values for name, values in columns.items() if name != "color"}, chosen)
+
+
+def _of_colour(full: sample.Full, key: str) -> dict[str, Any]:
+    columns = full.columns()
+    return _at(columns, numpy.flatnonzero([tint[:7] == key for tint in columns["color"]]))
+
+
 def _split(layer: dict[str, Any], tints: list[str], title: str | None,
            names: dict[str, str]) -> list[dict[str, Any]]:
     keys = numpy.array([tint[:7] for tint in tints])
@@ -124,14 +134,14 @@ def _split(layer: dict[str, Any], tints: list[str], title: str | None,
     for key in found:
         chosen = numpy.flatnonzero(keys == key)
         part = dict(layer)
-        part["data"] = {column: [values[index] for index in chosen]
-                        if isinstance(values, list) else values[chosen]
-                        for column, values in layer["data"].items() if column != "color"}
+        part["data"] = _at(layer["data"], chosen)
         part["label"], part["color"] = names[key], key
         if title:
             part["series"] = {title: names[key]}
         part["n"] = round(layer["n"] * len(chosen) / whole)
         if "sampled" in layer:
             part["sampled"] = {**layer["sampled"], "n": len(chosen)}
+            part["_full"] = sample.Full(part["n"], functools.partial(
+                _of_colour, layer["_full"], key))
         parts.append(part)
     return parts

@@ -76,6 +76,13 @@ class Reading:
         """The position axis and the value axis of bars, boxes, bands that stand or lie."""
         return (self.x, self.y) if orient == "v" else (self.y, self.x)
 
+    def values(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Plotted columns as values: x, x_lo, … of the x axis, y, y_lo, … of the y axis."""
+        axes = {"x": self.x, "y": self.y}
+        return {name: axes[name[0]].values(column)
+                if column is not None and name.partition("_")[0] in axes else column
+                for name, column in columns.items()}
+
     # ---- results
 
     def add(self, kind: str, artist: Any, data: dict[str, Any], *, label: str | None = None,

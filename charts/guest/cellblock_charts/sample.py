@@ -1,4 +1,4 @@
-"""Downsampling that keeps the shape. Every function returns indices into the original points.
+"""Downsampling that keeps the shape: `line` and `cloud` choose points, `cut` takes them.
 
 Lines: min-max preselection, then largest-triangle-three-buckets (MinMaxLTTB), per unbroken run, so
 that spikes and gaps stay. Clouds: the extremes and a share of every cell of a grid. Grids: the mean
@@ -7,11 +7,57 @@ of blocks.
 
 from __future__ import annotations
 
+import functools
+from typing import Any, Callable
+
 import numpy
+
+Columns = dict[str, Any]
+
+
+class Full:
+    """What a layer held before it was cut: kept as it is, worked out only when it is stored."""
+
+    def __init__(self, rows: int, columns: Callable[[], Columns]) -> None:
+        self.rows = rows
+        self.columns = functools.cache(columns)
+
+
+def cut(columns: Columns, picked: tuple[numpy.ndarray, str] | None, fields: dict[str, Any],
+        finish: Callable[[Columns], Columns] = dict) -> Columns:
+    """The columns at the picked points, finished (plotted numbers become an axis' values). The
+    layer's fields then say how much is left, and hold on to all of it for full_data.py."""
+    if picked is None:
+        return finish(columns)
+    chosen, method = picked
+    note_full(fields, method, len(chosen), len(columns["x" if "x" in columns else "pos"]),
+              lambda: finish(columns))
+    return finish(at(columns, chosen))
+
+
+def note_full(fields: dict[str, Any], method: str, left: int, rows: int,
+              columns: Callable[[], Columns]) -> None:
+    fields["sampled"] = {"method": method, "n": left}
+    fields["_full"] = Full(rows, columns)
+
+
+def with_gaps(pieces: list[numpy.ndarray]) -> numpy.ndarray:
+    """Rows of points one after the other, with a missing point between the pieces."""
+    gap = numpy.full((1, pieces[0].shape[1]), numpy.nan)
+    return numpy.concatenate([part for piece in pieces for part in (piece, gap)][:-1])
+
+
+def at(columns: Columns, chosen: numpy.ndarray) -> Columns:
+    """Columns at some rows; what is no column (a step's name) as it is."""
+    def some(values: Any) -> Any:
+        if isinstance(values, numpy.ndarray):
+            return values[chosen]
+        return [values[index] for index in chosen] if isinstance(values, list) else values
+    return {name: some(values) for name, values in columns.items()}
 
 
 def line(x: numpy.ndarray, y: numpy.ndarray, limit: int) -> tuple[numpy.ndarray, str] | None:
-    """Indices and the method's name; None when nothing has to go."""
+    """Indices of points and the method's name; None when nothing has to go."""
     count = len(x)
     if count <= limit:
         return None

@@ -43,11 +43,12 @@ export class DisplayView {
     return plain ? [element("pre", { class: "value" }, plain)] : [];
   }
 
-  // Whether the artifact belongs to this display: files that the cell wrote come behind the last.
+  // Whether the artifact belongs to this display: files that the cell wrote come behind the last,
+  // and so does the full data of a chart.
   take(artifact: Artifact): boolean {
     if (artifact.kind === "chart") {
       this.root.replaceChildren(new ChartView(this.gateway, artifact, this.picture).root);
-    } else if (artifact.kind === "table") {
+    } else if (artifact.kind === "table" && artifact.preview.of !== "chart") {
       this.hasTable = true;
       this.root.replaceChildren(this.table(artifact));
     } else if (artifact.kind === "image" && this.picture && !this.picture.dataset.artifact) {

@@ -26,7 +26,9 @@ ARGUMENTS = [
 
 
 def build_chat(into: Path) -> None:
-    done = subprocess.run([CHAT / "build", into], capture_output=True, text=True)
+    """Tests in several processes want it at the same time: one builds, the others wait."""
+    command = ["flock", into.parent / "chat.lock", CHAT / "build", into]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

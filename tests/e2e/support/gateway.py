@@ -20,6 +20,21 @@ BINARY = Path(os.environ.get("CELLBLOCK_BINARY", ROOT / "build" / "cellblock"))
 START_TIMEOUT_S = 900  # a template that must be built first; with a warm cache it takes seconds
 
 
+def lines_of(response: requests.Response) -> Iterator[dict]:
+    """Each JSON line as it arrives. requests' own iter_lines(1) reads byte by byte: a line of 1 MB
+    took minutes, and the gateway does not wait so long for a client that reads nothing."""
+    begun: list[bytes] = []
+    for piece in response.iter_content(chunk_size=None):
+        *ends, rest = piece.split(b"\n")
+        for end in ends:
+            line = b"".join([*begun, end])
+            begun = []
+            if line:
+                yield json.loads(line)
+        begun.append(rest)
+    assert not b"".join(begun), "the stream ended within a line"
+
+
 @dataclass
 class Execution:
     """What one /execute answered, line by line and summed up."""
@@ -69,8 +84,7 @@ class Gateway:
         command = [
             str(BINARY),
             "serve",
-            "--listen",
-            "127.0.0.1:0",
+            *(() if "--listen" in arguments else ("--listen", "127.0.0.1:0")),
             "--state-dir",
             str(self.state),
             "--ready-fd",
@@ -91,7 +105,8 @@ class Gateway:
         except BaseException:
             self.stop()
             raise
-        self.token = (self.state / "token").read_text().strip()
+        given = (env or {}).get("KG_AUTH_TOKEN")
+        self.token = given or (self.state / "token").read_text().strip()
         self.session = requests.Session()
         self.session.headers["Authorization"] = f"Bearer {self.token}"
 
@@ -135,8 +150,7 @@ class Gateway:
             timeout=180,
         ) as response:
             assert response.status_code == 200, (response.status_code, response.text)
-            for line in response.iter_lines(chunk_size=1):
-                yield json.loads(line)
+            yield from lines_of(response)
 
     def execute(self, code: str, **options) -> Execution:
         return Execution(list(self.stream(code, **options)))

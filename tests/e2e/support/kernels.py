@@ -12,6 +12,14 @@ V1 = "v1.kernel.websocket.jupyter.org"
 TIMEOUT_S = 120
 
 
+def wait_until(condition, what: str):
+    deadline = time.monotonic() + TIMEOUT_S
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"{what} did not come true"
+        time.sleep(0.05)
+    return value
+
+
 def create_kernel(gateway, **body) -> str:
     response = gateway.request("POST", "/api/kernels", json=body)
     assert response.status_code == 201, (response.status_code, response.text)

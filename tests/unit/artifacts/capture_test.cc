@@ -159,3 +159,40 @@ TEST_CASE("our own types never reach extra, and a thousand types are cut") {
     CHECK(result.result_fields["extra"].size() == 64);
     CHECK(result.warnings.size() == 1);
 }
+
+TEST_CASE("the full data of a chart's sampled layers is a table of its own beside the chart") {
+    constexpr const char* column = R"({"name":"layer","dtype":"category","kind":"category"},
+        {"name":"x","dtype":"float64","kind":"floating"})";
+    const auto display =
+        [&](const std::string& data) {
+            return captured((R"({"application/vnd.cellblock.chart+json":{"v":1,"panels":[],
+            "full_data":{"v":1,"library":"matplotlib","type":"chart","rows_total":300000,
+            "columns":[)" + std::string(column) +
+                             R"(],"layers":["a",7,"b\nc"],"data":)" + data + "}}}")
+                                .c_str());
+        };
+    const Captured result =
+        display(R"({"format":"arrow","path":"/run/cellblock/artifacts/y.arrow","rows":300000})");
+    REQUIRE(result.artifacts.size() == 2);
+    CHECK(result.artifacts[0].kind == ArtifactKind::chart);
+    CHECK(as_text(result.artifacts[0].bytes).find("full_data") == std::string_view::npos);
+    const PendingArtifact& data = result.artifacts[1];
+    CHECK(data.kind == ArtifactKind::table);
+    CHECK(data.name == "chart-3-data.arrow");
+    CHECK(data.mime == "application/vnd.apache.arrow.file");
+    CHECK(data.guest_path == "/run/cellblock/artifacts/y.arrow");
+    CHECK(data.preview["of"] == "chart");
+    CHECK(data.preview["layers"] == Json::parse(R"(["a","b c"])"));
+    CHECK(data.preview["rows"] == 300000);
+    CHECK_FALSE(result.table);
+    CHECK(result.warnings.empty());
+
+    // What is no file of ours costs the data, not the chart.
+    for (const char* wrong : {R"({"format":"arrow","path":"/etc/passwd"})", "null",
+                              R"({"format":"parquet","path":"/run/cellblock/artifacts/y"})"}) {
+        const Captured refused = display(wrong);
+        REQUIRE(refused.artifacts.size() == 1);
+        CHECK(refused.artifacts[0].kind == ArtifactKind::chart);
+        CHECK(refused.warnings.size() == 1);
+    }
+}

@@ -1,12 +1,16 @@
-// The store under kill -9 at random moments of its write path, and on a disk that is full.
+// The store under kill -9: at random moments of much work, and before each step of its write path
+// in turn; and on a disk that is full.
 #include <doctest/doctest.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <random>
 #include <set>
@@ -54,6 +58,71 @@ constexpr int rounds = 20;
     }
 }
 
+// One walk over the write path: a content by itself, one that is there already, one in pieces, and
+// the removal of a shared and of an own content.
+[[noreturn]] void walk(const std::filesystem::path& folder, int pipe) {
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(9);
+    ::raise(SIGSTOP);
+    Quotas quotas;
+    quotas.disk_reserve_bytes = 0;
+    auto store = Store::open(folder, quotas);
+    if (!store) ::_exit(2);
+    ArtifactInfo info;
+    info.name = "x";
+    std::vector<std::string> ids;
+    for (const std::string_view content : {"one", "two", "one"}) {
+        auto writer = (*store)->begin(info);
+        if (!writer || !writer->append(as_bytes(content.substr(0, 1)))) ::_exit(3);
+        if (!writer->append(as_bytes(content.substr(1)))) ::_exit(3);
+        auto artifact = writer->finish();
+        if (!artifact) ::_exit(4);
+        (void)write_all(pipe, "+" + artifact->id + "\n");
+        ids.push_back(artifact->id);
+    }
+    for (const std::string& id : ids) {
+        (void)write_all(pipe, "?" + id + "\n");
+        if (!(*store)->remove(id)) ::_exit(5);
+        (void)write_all(pipe, "-" + id + "\n");
+    }
+    ::_exit(0);
+}
+
+// Whether a system call changes what is on disk.
+bool writes(std::uint64_t number) {
+    constexpr std::array changing = {
+        SYS_openat, SYS_open,   SYS_write,     SYS_pwrite64,  SYS_writev, SYS_rename,  SYS_renameat,
+        SYS_fsync,  SYS_unlink, SYS_unlinkat,  SYS_ftruncate, SYS_mkdir,  SYS_mkdirat, SYS_link,
+        SYS_linkat, SYS_rmdir,  SYS_renameat2, SYS_fdatasync, SYS_mmap,   SYS_close};
+    return std::ranges::find(changing, static_cast<long>(number)) != changing.end();
+}
+
+// Lets a traced child go up to its `step`th such call and kills it before that is carried out;
+// false when it has come to its end before.
+bool kill_before(pid_t child, std::size_t step) {
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFSTOPPED(status));
+    REQUIRE(::ptrace(PTRACE_SETOPTIONS, child, nullptr,
+                     PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) == 0);
+    for (std::size_t seen = 0;;) {
+        REQUIRE(::ptrace(PTRACE_SYSCALL, child, nullptr, nullptr) == 0);
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        if (WIFEXITED(status)) {
+            CHECK(WEXITSTATUS(status) == 0);
+            return false;
+        }
+        REQUIRE(WIFSTOPPED(status));
+        if (WSTOPSIG(status) != (SIGTRAP | 0x80)) continue;
+        __ptrace_syscall_info call{};
+        REQUIRE(::ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof call, &call) > 0);
+        if (call.op != PTRACE_SYSCALL_INFO_ENTRY || !writes(call.entry.nr)) continue;
+        if (++seen < step) continue;
+        ::kill(child, SIGKILL);
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        return true;
+    }
+}
+
 // Reads all that the child said before it died.
 std::string kill_after(pid_t child, int pipe, int milliseconds) {
     std::string said;
@@ -91,9 +160,10 @@ std::string digest_of(const OpenArtifact& open) {
 struct Expected {
     std::set<std::string> there;
     std::set<std::string> maybe;
+    std::set<std::string> gone;
 };
 
-void apply(const std::string& said, Expected& expected) {
+void hear(const std::string& said, Expected& expected) {
     std::size_t at = 0;
     for (std::size_t end; (end = said.find('\n', at)) != std::string::npos; at = end + 1) {
         const std::string id = said.substr(at + 1, end - at - 1);
@@ -102,7 +172,10 @@ void apply(const std::string& said, Expected& expected) {
             expected.there.erase(id);
             expected.maybe.insert(id);
         }
-        if (said[at] == '-') expected.maybe.erase(id);
+        if (said[at] == '-') {
+            expected.maybe.erase(id);
+            expected.gone.insert(id);
+        }
     }
 }
 
@@ -118,6 +191,10 @@ void check_consistent(const std::filesystem::path& folder, const Expected& expec
     for (const std::string& id : expected.there) {
         INFO("artifact ", id);
         CHECK((*store)->get(id));
+    }
+    for (const std::string& id : expected.gone) {
+        INFO("removed artifact ", id);
+        CHECK_FALSE((*store)->get(id));
     }
     ListQuery query;
     std::vector<Artifact> page;
@@ -158,10 +235,36 @@ TEST_CASE("kill -9 at any moment leaves a consistent store, and loses nothing co
         // It was killed, it did not fail.
         REQUIRE(WIFSIGNALED(status));
         confirmed += static_cast<std::size_t>(std::count(said.begin(), said.end(), '+'));
-        apply(said, expected);
+        hear(said, expected);
         check_consistent(folder.path(), expected);
     }
     CHECK(confirmed > 0);
+}
+
+TEST_CASE("kill -9 before each step of the write path, one after the other") {
+    std::size_t step = 1;
+    for (bool more = true; more; ++step) {
+        INFO("step ", step);
+        TemporaryFolder folder;
+        int ends[2];
+        REQUIRE(::pipe(ends) == 0);
+        const pid_t child = ::fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            ::close(ends[0]);
+            walk(folder.path() / "artifacts", ends[1]);
+        }
+        ::close(ends[1]);
+        more = kill_before(child, step);
+        std::string said(4096, '\0');  // less than a pipe holds
+        const ssize_t n = ::read(ends[0], said.data(), said.size());
+        ::close(ends[0]);
+        said.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+        Expected expected;
+        hear(said, expected);
+        check_consistent(folder.path() / "artifacts", expected);
+    }
+    CHECK(step > 30);
 }
 
 TEST_CASE("a full disk is disk_full, and the store goes on when there is room again") {

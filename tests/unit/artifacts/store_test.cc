@@ -75,6 +75,19 @@ TEST_CASE("what is put can be read, listed and removed") {
     CHECK(content_files(folder.path()) == 0);
 }
 
+TEST_CASE("an artifact may be named before it is stored, and no two are named alike") {
+    TemporaryFolder folder;
+    auto store = open_store(folder.path());
+    ArtifactInfo info = info_of("note.txt");
+    info.id = "named0before0it0is00";
+    const auto put = store->put(as_bytes("hello"), info);
+    REQUIRE(put);
+    CHECK(put->id == info.id);
+    CHECK_FALSE(store->put(as_bytes("other"), info));
+    CHECK(content_of(*store, info.id) == "hello");
+    CHECK(store->usage()->blobs == 1);
+}
+
 TEST_CASE("a stream in pieces, with its name and type learnt on the way") {
     TemporaryFolder folder;
     auto store = open_store(folder.path());
@@ -211,7 +224,7 @@ TEST_CASE("gc by age and by size spares what is pinned") {
     CHECK_FALSE(store->get(ids[1]));
     CHECK(store->get(ids[249]));
     GcPolicy by_age;
-    by_age.max_age = std::chrono::seconds(-1);  // all is older than the next second
+    by_age.max_age = std::chrono::seconds(0);  // also what was stored in this very second
     CHECK(*store->gc(by_age) == 99);
     CHECK(store->usage()->artifacts == 1);
     CHECK(store->remove_sandbox("s1") == 1);

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/ids.h"
+#include "gateway/auth/admission.h"
 #include "gateway/auth/token.h"
 
 using namespace cellblock;
@@ -50,4 +51,38 @@ TEST_CASE("a token file that others can read, or that holds no token, is refused
     REQUIRE(write_file_atomically(file, "two words and more\n", 0600));
     CHECK_FALSE(load_token(file).has_value());
     CHECK(load_token(folder.path / "none").error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("a gateway is open only where that was asked for and nobody else reaches it") {
+    AdmissionWish wish;
+    wish.without_token = true;
+    wish.reach = Reach::this_machine;
+    CHECK(decide_admission(wish).admission == Admission::everybody);
+    CHECK(!decide_admission(wish).reason.empty());
+    wish.token = "";  // as kernel_gateway has it
+    CHECK(decide_admission(wish).admission == Admission::everybody);
+
+    AdmissionWish refused = wish;
+    refused.without_token = false;
+    CHECK(decide_admission(refused).admission == Admission::with_token);
+    CHECK(decide_admission(refused).reason.find("empty token") != std::string::npos);
+    refused = wish;
+    refused.reach = Reach::other_machines;
+    CHECK(decide_admission(refused).admission == Admission::with_token);
+    CHECK(decide_admission(refused).reason.find("other machines") != std::string::npos);
+    refused = wish;
+    refused.for_any_site = true;
+    CHECK(decide_admission(refused).admission == Admission::with_token);
+    CHECK(decide_admission(refused).reason.find("any web page") != std::string::npos);
+    refused = wish;
+    refused.token = "secret";
+    CHECK(decide_admission(refused).admission == Admission::with_token);
+}
+
+TEST_CASE("what is plainly asked for needs no reason") {
+    CHECK(decide_admission(AdmissionWish()).admission == Admission::with_token);
+    CHECK(decide_admission(AdmissionWish()).reason.empty());
+    AdmissionWish given;
+    given.token = "secret";
+    CHECK(decide_admission(given).reason.empty());
 }

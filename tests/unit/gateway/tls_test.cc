@@ -103,10 +103,15 @@ TEST_CASE("serves over TLS, keeps the connection, and notices a vanished client"
     client.close();
     CHECK(eventually([&] { return server.seen().cancelled == 1; }, milliseconds(1500)));
 
-    // Plain HTTP, and rubbish, on a TLS port.
+    // Plain HTTP on a TLS port is told what to do; rubbish is not answered.
     RawClient plain(server.port());
     plain.send(get("/hello"));
-    CHECK_FALSE(has(plain.read_all(), "200 OK"));
+    const std::string refused = plain.read_all();
+    CHECK(has(refused, "HTTP/1.1 400 Bad Request"));
+    CHECK(has(refused, "use https://"));
+    RawClient rubbish(server.port());
+    rubbish.send(std::string(64, '\x01'));
+    CHECK(!has(rubbish.read_all(), "HTTP"));
     CHECK(eventually([&] { return server.connections() == 0; }));
 }
 

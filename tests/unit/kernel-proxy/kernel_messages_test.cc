@@ -116,7 +116,7 @@ TEST_CASE("replies are ok, error with its reason, or aborted under both of its n
     CHECK_FALSE(reply("{}").has_value());
 }
 
-TEST_CASE("a kernel that ran out of memory is told with its peak and its limit") {
+TEST_CASE("a kernel's death is told by its cause: memory, processes, or its own end") {
     KernelDeath death;
     death.out_of_memory = true;
     death.peak_bytes = 1024LL * 1024 * 1024;
@@ -124,7 +124,13 @@ TEST_CASE("a kernel that ran out of memory is told with its peak and its limit")
     const Error error = describe(death);
     CHECK(error.code == ErrorCode::out_of_memory);
     CHECK(error.cause.find("peak 1024 MiB, limit 1024 MiB") != std::string::npos);
+    CHECK(outcome_of(death) == Outcome::out_of_memory);
+    death.processes_max = 64;
+    CHECK(outcome_of(death) == Outcome::too_many_processes);
+    CHECK(describe(death).cause.find("more than 64 processes") != std::string::npos);
+    death.processes_max = 0;
     death.out_of_memory = false;
+    CHECK(outcome_of(death) == Outcome::kernel_died);
     death.how = "signal 11 (Segmentation fault)";
     CHECK(describe(death).code == ErrorCode::kernel_died);
     CHECK(describe(death).cause.find("Segmentation fault") != std::string::npos);

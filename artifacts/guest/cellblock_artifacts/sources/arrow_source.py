@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import budget, values
 from .base import Column, Source
+from .statistics import ORDERED
 
 
 def kind_of(arrow_type: Any) -> str:
@@ -93,35 +94,35 @@ class ArrowSource(Source):
             array = array.cast(wanted)
         return array
 
-    def measure(self, index: int) -> dict[str, Any]:
+    def measure(self, index: int, nulls: int | None) -> dict[str, Any]:
         import pyarrow.compute as pc
 
         column = self._table.column(index)
         found: dict[str, Any] = {"nulls": column.null_count}
-        if self.rows > budget.STATISTICS_ROWS:
-            column = column.slice(0, budget.STATISTICS_ROWS)
-            found["exact"] = False
         kind = self.columns[index].kind
-        if kind in ("integer", "floating", "decimal", "datetime", "date", "time", "duration"):
+        if kind in ORDERED:
             extremes = pc.min_max(column)
             found["min"] = values.cell(extremes["min"].as_py())
             found["max"] = values.cell(extremes["max"].as_py())
+        frequent = column
+        if self.rows > budget.STATISTICS_ROWS:
+            column = column.slice(0, budget.STATISTICS_ROWS)
+            frequent = column.slice(0, budget.FREQUENCY_ROWS)
+            found["exact"] = False
         if kind in ("integer", "floating"):
             for name, number in (("mean", pc.mean(column)), ("std", pc.stddev(column, ddof=1))):
                 number = values.scalar(number.as_py())
                 if type(number) is float:
                     found[name] = number
         if kind in ("text", "boolean", "integer", "date", "category"):
-            _count(column.slice(0, budget.FREQUENCY_ROWS), found, self.rows)
+            _count(frequent, found)
         return found
 
 
-def _count(column: Any, found: dict[str, Any], rows: int) -> None:
+def _count(column: Any, found: dict[str, Any]) -> None:
     counts = [(pair["values"].as_py(), pair["counts"].as_py()) for pair in column.value_counts()]
     counts = sorted(((v, n) for v, n in counts if v is not None), key=lambda pair: -pair[1])
-    if rows > budget.FREQUENCY_ROWS:
-        found["exact"] = False
-    else:
+    if found.get("exact", True):
         found["distinct"] = len(counts)
     if counts and counts[0][1] > 1:
         found["top"] = [[values.cell(v), n] for v, n in counts[: budget.TOP_VALUES]]

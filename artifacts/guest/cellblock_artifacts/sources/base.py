@@ -46,7 +46,7 @@ class Source:
 
     def values(self, index: int, start: int, stop: int) -> list[Any]:
         """Python values of a column's rows. Not to be changed: small columns are kept."""
-        if self.rows > budget.SMALL_ROWS:
+        if self.rows > budget.SMALL_ROWS or (stop - start < self.rows and self.is_quick(index)):
             return self.read(index, start, stop)
         kept = self.__dict__.setdefault("_kept", {})
         if index not in kept:
@@ -61,12 +61,21 @@ class Source:
         the first). Raises what it likes; the caller then stores the column as text."""
         raise NotImplementedError
 
-    def statistics(self, index: int) -> dict[str, Any]:
-        """nulls, min, max, mean, std, distinct, top: what is cheap and makes sense."""
-        if self.rows <= budget.SMALL_ROWS:
-            return plain_statistics(self.values(index, 0, self.rows), self.columns[index].kind)
-        return self.measure(index)
+    def moments(self, index: int, start: int, stop: int) -> list[str | None] | None:
+        """A column of moments as ISO 8601 texts, where the library has a quick way to them."""
+        return None
 
-    def measure(self, index: int) -> dict[str, Any]:
-        """The statistics of a long column, by its library."""
+    def statistics(self, index: int, nulls: int | None = None) -> dict[str, Any]:
+        """nulls, min, max, mean, std, distinct, top: what is cheap and makes sense. `nulls` is
+        given when they have been counted already."""
+        if self.rows <= budget.SMALL_ROWS and not self.is_quick(index):
+            return plain_statistics(self.values(index, 0, self.rows), self.columns[index].kind)
+        return self.measure(index, nulls)
+
+    def is_quick(self, index: int) -> bool:
+        """Whether the library sums up even a short column quicker than plain Python does."""
+        return False
+
+    def measure(self, index: int, nulls: int | None) -> dict[str, Any]:
+        """The statistics of a column, by its library."""
         raise NotImplementedError

@@ -5,11 +5,11 @@ Raises when a column cannot be carried so; it is then stored as text by the call
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterator
 
 import pandas as pd
 
-from .. import values
+from .. import budget, values
 from .base import Column
 
 _DECIMAL_DIGITS = 38
@@ -53,6 +53,12 @@ def _large(kind: Any) -> Any:
     return pa.large_string() if pa.types.is_string(kind) else pa.large_binary()
 
 
+def whole_texts(items: list[str | None]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(items, type=pa.large_string())
+
+
 def text_array(items: list[Any]) -> Any:
     import pyarrow as pa
 
@@ -88,10 +94,9 @@ def _objects(series: Any, column: Column, wanted: Any) -> Any:
     import pyarrow as pa
 
     kind = column.kind
-    items = series.tolist()
     if kind == "text":
-        return pa.array([None if values.is_null(v) else values.clean(v) for v in items],
-                        type=pa.large_string())
+        return _texts(series)
+    items = series.tolist()
     if kind == "datetime":
         return _datetimes(items, column, wanted)
     if kind == "decimal":
@@ -121,31 +126,54 @@ def _objects(series: Any, column: Column, wanted: Any) -> Any:
     return pa.array(items, type=types[kind])
 
 
+def _texts(series: Any) -> Any:
+    """Read by Arrow itself; one by one only where a text has a lone surrogate."""
+    import pyarrow as pa
+
+    try:
+        array = pa.array(series.to_numpy(), from_pandas=True)
+        if pa.types.is_string(array.type) or pa.types.is_null(array.type):
+            return array.cast(pa.large_string())
+    except (pa.ArrowException, UnicodeError):
+        pass
+    return pa.array([None if values.is_null(v) else values.clean(v) for v in series],
+                    type=pa.large_string())
+
+
 def _as_list(value: Any) -> Any:
     return value.tolist() if type(value).__name__ == "ndarray" else list(value)
 
 
-def prepare(series: Any, column: Column) -> None:
+def prepare(series: Any, column: Column, clock: budget.Clock) -> None:
     """Looks once at a whole column where its pieces could differ: scale of decimals, zones."""
     if series.dtype != object:
         return
     if column.kind == "integer":
-        present = [v for v in series if not values.is_null(v)]
-        largest = max(max(present), -min(present)) if present else 0
+        largest = max((max(max(part), -min(part)) for part in _present(series, clock)), default=0)
         if largest >= 2**63:
             if largest >= 10**_DECIMAL_DIGITS:
                 raise OverflowError("integers of more than 38 digits")
             column.extra["long"] = True
             column.note = column.note or "integers past 64 bits, stored as decimals"
     if column.kind == "decimal":
-        exponents = [v.as_tuple().exponent for v in series if not values.is_null(v)]
+        exponents = {v.as_tuple().exponent for part in _present(series, clock) for v in part}
         if any(isinstance(e, str) for e in exponents):  # NaN or infinity
             raise TypeError("decimals that are no numbers")
         column.extra["scale"] = max([0, *(-e for e in exponents)])
     if column.kind == "datetime":
-        zones = {str(getattr(v, "tzinfo", None)) for v in series if not values.is_null(v)}
+        zones = {str(getattr(v, "tzinfo", None)) for part in _present(series, clock) for v in part}
         if len(zones) > 1:
             raise TypeError("dates with different zones")
+
+
+def _present(series: Any, clock: budget.Clock) -> Iterator[list[Any]]:
+    """The values that are there, piece by piece and within the time."""
+    for start in range(0, len(series), budget.BATCH_ROWS):
+        if clock.spent():
+            raise budget.Spent("the time for capturing tables was used up")
+        part = values.present(series.iloc[start : start + budget.BATCH_ROWS].tolist())
+        if part:
+            yield part
 
 
 def _decimal_type(column: Column) -> Any:

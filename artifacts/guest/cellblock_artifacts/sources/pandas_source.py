@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from .. import budget, values
-from . import pandas_arrow, pandas_metadata
+from . import geometry, pandas_arrow, pandas_metadata
 from .base import Column, Source
-from .pandas_statistics import statistics
+from .pandas_moments import iso_texts
+from .pandas_statistics import is_quick, statistics
 
 _OBJECT_KINDS = {
     "string": "text",
@@ -143,7 +144,12 @@ class PandasSource(Source):
         return pandas_metadata.describe(self, names, kinds)
 
     def read(self, index: int, start: int, stop: int) -> list[Any]:
+        series = self.series(index)
+        if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biufO":
+            return series.to_numpy()[start:stop].tolist()
         part = self.part(index, start, stop)
+        if geometry.is_geometry(series.dtype):
+            return geometry.texts(list(part.array))
         if self.columns[index].kind == "category":
             part = part.astype(object)
         elif getattr(part.dtype, "kind", "") in "Mm" and isinstance(part.dtype, pd.ArrowDtype):
@@ -152,14 +158,26 @@ class PandasSource(Source):
 
     def arrow(self, index: int, start: int, stop: int, wanted: Any) -> Any:
         column = self.columns[index]
+        if column.store_as == "wkt":  # whole, however long: a part of it would be no geometry
+            return pandas_arrow.whole_texts(self.read(index, start, stop))
         if not pandas_arrow.shares_memory(self.series(index), column):
             return pandas_arrow.convert(self.part(index, start, stop), column, wanted)
         if index not in self._arrays:
             self._arrays[index] = pandas_arrow.convert(self.series(index), column, None)
         return self._arrays[index].slice(start, stop - start)
 
-    def measure(self, index: int) -> dict[str, Any]:
-        return statistics(self.series(index), self.columns[index].kind)
+    def moments(self, index: int, start: int, stop: int) -> list[str | None] | None:
+        if self.columns[index].kind != "datetime":
+            return None
+        return iso_texts(self.part(index, start, stop))
+
+    def is_quick(self, index: int) -> bool:
+        return is_quick(self.series(index))
+
+    def measure(self, index: int, nulls: int | None) -> dict[str, Any]:
+        if geometry.is_geometry(self.series(index).dtype):
+            return {"nulls": int(self.series(index).isna().sum())}
+        return statistics(self.series(index), self.columns[index].kind, nulls)
 
 
 def _column_of(name: str, series: Any) -> Column:
@@ -181,6 +199,10 @@ def _column_of(name: str, series: Any) -> Column:
     elif isinstance(dtype, pd.PeriodDtype):
         column.store_as = "text"
         column.note = "periods, stored as text"
+    elif geometry.is_geometry(dtype):
+        column.kind = "text"
+        column.store_as = "wkt"
+        column.note = geometry.note(series)
     elif isinstance(dtype, pd.IntervalDtype):
         column.store_as = "text"
         column.note = "intervals, stored as text"

@@ -7,6 +7,7 @@ from typing import Any
 from .. import budget, values
 from .arrow_source import plain_array
 from .base import Column, Source
+from .statistics import ORDERED
 
 _KINDS = {
     "Boolean": "boolean",
@@ -64,16 +65,18 @@ class PolarsSource(Source):
             array = array.cast(wanted)
         return array
 
-    def measure(self, index: int) -> dict[str, Any]:
+    def measure(self, index: int, nulls: int | None) -> dict[str, Any]:
         series = self._series[index]
         found: dict[str, Any] = {"nulls": series.null_count()}
-        if self.rows > budget.STATISTICS_ROWS:
-            series = series.gather_every(self.rows // budget.STATISTICS_ROWS + 1)
-            found["exact"] = False
         kind = self.columns[index].kind
-        if kind in ("integer", "floating", "decimal", "datetime", "date", "time", "duration"):
+        if kind in ORDERED:
             found["min"] = values.cell(series.min())
             found["max"] = values.cell(series.max())
+        frequent = series
+        if self.rows > budget.STATISTICS_ROWS:
+            frequent = series.gather_every(self.rows // budget.FREQUENCY_ROWS + 1)
+            series = series.gather_every(self.rows // budget.STATISTICS_ROWS + 1)
+            found["exact"] = False
         if kind in ("integer", "floating"):
             for name in ("mean", "std"):
                 number = getattr(series, name)()
@@ -81,13 +84,10 @@ class PolarsSource(Source):
                 if type(number) is float:
                     found[name] = number
         if kind in ("text", "boolean", "integer", "date", "category"):
-            self._count(series.drop_nulls(), found)
+            self._count(frequent.drop_nulls(), found)
         return found
 
     def _count(self, series: Any, found: dict[str, Any]) -> None:
-        if len(series) > budget.FREQUENCY_ROWS:
-            series = series.gather_every(len(series) // budget.FREQUENCY_ROWS + 1)
-            found["exact"] = False
         if found.get("exact", True):
             found["distinct"] = series.n_unique()
         counts = series.value_counts(sort=True).head(budget.TOP_VALUES).rows()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import math
+import operator
 from typing import Any
 
 from .. import budget, values
@@ -13,7 +14,7 @@ COUNTED = {"text", "category", "boolean", "integer", "date"}
 
 
 def plain_statistics(items: list[Any], kind: str) -> dict[str, Any]:
-    present = [item for item in items if not values.is_null(item)]
+    present = values.present(items)
     found: dict[str, Any] = {"nulls": len(items) - len(present)}
     if not present:
         return found
@@ -21,24 +22,26 @@ def plain_statistics(items: list[Any], kind: str) -> dict[str, Any]:
         found["min"] = values.cell(min(present))
         found["max"] = values.cell(max(present))
     if kind in ("integer", "floating"):
-        _moments([float(item) for item in present], found)
+        _moments(list(map(float, present)), found)
     if kind in COUNTED:
         counts = collections.Counter(present)
         found["distinct"] = len(counts)
-        top = counts.most_common(budget.TOP_VALUES)
         # All different: then the first few say nothing.
-        if top[0][1] > 1:
+        if len(counts) < len(present):
+            top = counts.most_common(budget.TOP_VALUES)
             found["top"] = [[values.cell(value), count] for value, count in top]
     return found
 
 
 def _moments(numbers: list[float], found: dict[str, Any]) -> None:
-    if not all(map(math.isfinite, numbers)):
+    try:
+        mean = math.fsum(numbers) / len(numbers)
+    except (OverflowError, ValueError):  # past the largest number, or infinite both ways
         return
-    mean = math.fsum(numbers) / len(numbers)
     if not math.isfinite(mean):
         return
     found["mean"] = mean
     if len(numbers) > 1:
-        squares = math.fsum((number - mean) ** 2 for number in numbers)
+        away = [number - mean for number in numbers]
+        squares = math.fsum(map(operator.mul, away, away))
         found["std"] = math.sqrt(squares / (len(numbers) - 1))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from .. import MODEL_VERSION, encode, sample, text
+from .. import MODEL_VERSION, encode, full_data, sample, text
 from ..budget import LINE_POINTS, MAX_LAYERS, MAX_PANELS, SCATTER_POINTS, Budget
 from .values import ValueAxis
 
@@ -65,17 +65,7 @@ def points(budget: Budget, kind: str, x: numpy.ndarray, y: numpy.ndarray,
     scattered = kind == "scatter"
     limit = budget.points(SCATTER_POINTS if scattered else LINE_POINTS, len(columns))
     picked = (sample.cloud if scattered else sample.line)(x, y, limit)
-    if picked is not None:
-        chosen, method = picked
-        columns = {name: _chosen(values, chosen) for name, values in columns.items()}
-        fields["sampled"] = {"method": method, "n": len(chosen)}
-    return columns, fields
-
-
-def _chosen(values: Any, chosen: numpy.ndarray) -> Any:
-    if isinstance(values, numpy.ndarray):
-        return values[chosen]
-    return [values[index] for index in chosen] if isinstance(values, list) else values
+    return sample.cut(columns, picked, fields), fields
 
 
 def finished(model: dict[str, Any], panels: list[Panel]) -> dict[str, Any]:
@@ -83,14 +73,14 @@ def finished(model: dict[str, Any], panels: list[Panel]) -> dict[str, Any]:
     if len(panels) > MAX_PANELS:
         model["warnings"].append(f"only {MAX_PANELS} of {len(panels)} panels are described")
     serial = 0
-    model["panels"] = []
-    for number, panel in enumerate(panels[:MAX_PANELS]):
-        entry = panel.model(number)
+    model["panels"] = [panel.model(number) for number, panel in enumerate(panels[:MAX_PANELS])]
+    full_data.keep(model, model["panels"])
+    for entry in model["panels"]:
         for layer in entry["layers"]:
+            layer.pop("_full", None)
             layer["data"] = encode.data(layer["data"])
             layer["id"] = f"l{serial}"
             serial += 1
-        model["panels"].append(entry)
     cells = [panel.cell for panel in panels if panel.cell]
     model["layout"] = {"rows": max((cell["row"] + cell.get("rowspan", 1) for cell in cells),
                                    default=1),

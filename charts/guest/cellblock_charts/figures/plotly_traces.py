@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .. import text
+from .. import sample, text
 from ..budget import Budget
 from . import frame, stats
 from .frame import Panel
@@ -410,10 +410,9 @@ def spatial(figure: Figure, panel: Panel, trace: dict[str, Any], budget: Budget,
     size = min(len(column) for column in columns.values())
     step = max(1, -(-size // budget.points(10_000, 3)))
     fields: dict[str, Any] = {"n": size}
-    if step > 1:
-        fields["sampled"] = {"method": "stride", "n": len(range(0, size, step))}
-    panel.add("scatter3d" if markers else "line3d",
-              {key: column[:size:step] for key, column in columns.items()},
+    picked = (numpy.arange(0, size, step), "stride") if step > 1 else None
+    columns = sample.cut({key: column[:size] for key, column in columns.items()}, picked, fields)
+    panel.add("scatter3d" if markers else "line3d", columns,
               label=figure.name(trace), color=figure.color(trace), **fields)
 
 
@@ -425,9 +424,13 @@ def surface(figure: Figure, panel: Panel, trace: dict[str, Any], budget: Budget,
     if x.ndim == 1 and y.ndim == 1:
         x, y = numpy.meshgrid(x, y)
     step = max(1, math.ceil(math.sqrt(z.size / 40_000)))
-    panel.add("surface", {"x": x[::step, ::step].astype("float64"),
-                          "y": y[::step, ::step].astype("float64"), "z": z[::step, ::step]},
-              n=z.size, label=figure.name(trace))
+    columns = {"x": x.astype("float64"), "y": y.astype("float64"), "z": z}
+    data = {name: values[::step, ::step] for name, values in columns.items()}
+    fields: dict[str, Any] = {"n": z.size}
+    if step > 1:
+        sample.note_full(fields, "stride", data["z"].size, z.size, lambda: {
+            name: values.ravel() for name, values in columns.items()})
+    panel.add("surface", data, label=figure.name(trace), **fields)
 
 
 def table(figure: Figure, panel: Panel, trace: dict[str, Any], budget: Budget,

@@ -128,17 +128,15 @@ def _add(reading: Reading, fill: dict[str, Any]) -> None:
     along, across = reading.along(fill["orient"])
     fields: dict[str, Any] = {"n": len(x), "orient": fill["orient"]}
     picked = sample.line(x, second, reading.budget.points(LINE_POINTS, 3))
-    if picked is not None:
-        x, first, second = x[picked[0]], first[picked[0]], second[picked[0]]
-        fields["sampled"] = {"method": picked[1], "n": len(x)}
-    low, high = numpy.fmin(first, second), numpy.fmax(first, second)
     grounded = _is_zero(first) or _is_zero(second)
+    low, high = numpy.fmin(first, second), numpy.fmax(first, second)
     if fill["stack"]:
         low, high = first, second  # a negative part of a stack keeps its direction
     kind = "area" if fill["stack"] or grounded else "band"
-    data = {"x": along.values(x), "lo": across.values(low), "hi": across.values(high),
-            "stack": fill["stack"]}
-    reading.add(kind, fill["artist"], data, **fields)
+    data = sample.cut({"x": x, "lo": low, "hi": high}, picked, fields, lambda some: {
+        "x": along.values(some["x"]), "lo": across.values(some["lo"]),
+        "hi": across.values(some["hi"])})
+    reading.add(kind, fill["artist"], {**data, "stack": fill["stack"]}, **fields)
 
 
 def _is_zero(values: numpy.ndarray) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy
 
-from .. import colour, text
+from .. import colour, sample, text
 from ..axis import AxisReader
 from ..budget import BAR_COUNT
 from ..encode import floats
@@ -215,20 +216,21 @@ def _add(reading: Reading, group: dict[str, Any]) -> None:
     bars, patches, orient = group["bars"], group["patches"], group["orient"]
     along, across = reading.along(orient)
     fields: dict[str, Any] = {"orient": orient, "n": len(patches)}
-    keep = slice(None)
+    columns = {name: bars[name] for name in ("pos", "value", "base", "width")}
+    if group["err"] is not None:
+        columns["err_lo"], columns["err_hi"] = group["err"]
+    if group.get("names"):
+        columns["label"] = numpy.array(group["names"], dtype=object)
+    picked = None
+    positions = bars["pos"]
     if len(patches) > BAR_COUNT:
         largest = numpy.argsort(-numpy.abs(bars["value"]), kind="stable")[:BAR_COUNT]
-        keep = numpy.sort(largest)
-        patches = [patches[index] for index in keep]
-        fields["sampled"] = {"method": "largest", "n": BAR_COUNT}
-    data = _data(along, across, bars, keep)
-    if group["err"] is not None:
-        low, high = group["err"]
-        data["err_lo"], data["err_hi"] = across.values(low[keep]), across.values(high[keep])
+        picked = numpy.sort(largest), "largest"
+        patches = [patches[index] for index in picked[0]]
+        positions = positions[picked[0]]
+    data = sample.cut(columns, picked, fields, functools.partial(_data, along, across))
     if group["stack"]:
         data["stack"] = group["stack"]
-    if group.get("names"):
-        data["label"] = numpy.array(group["names"], dtype=object)[keep]
     tints = colour.of_rows(numpy.array([patch.get_facecolor() for patch in patches]))
     if len(set(tints)) > 1:
         data["color"] = [tint or "" for tint in tints]
@@ -237,16 +239,16 @@ def _add(reading: Reading, group: dict[str, Any]) -> None:
         fields["style"] = {"hatch": hatch}
     layer = reading.add("bar", patches[0], data, label=group["label"], color=tints[0], **fields)
     layer["label"] = group["label"]
-    layer["_raw_pos"] = bars["pos"][keep]
+    layer["_raw_pos"] = positions
 
 
-def _data(along: AxisReader, across: AxisReader, bars: dict[str, numpy.ndarray],
-          keep: Any) -> dict[str, Any]:
-    position, base = bars["pos"][keep], bars["base"][keep]
-    value = bars["value"][keep]
+def _data(along: AxisReader, across: AxisReader, bars: dict[str, Any]) -> dict[str, Any]:
+    data = {**bars, "pos": along.values(bars["pos"]),
+            "width": along.widths(bars["pos"], bars["width"])}
     if across.is_date():  # a bar along a time axis: its length is a duration in ms
-        low, high = across.values(base), across.values(base + value)
-        return {"pos": along.values(position), "value": high - low, "base": low,
-                "width": along.widths(position, bars["width"][keep])}
-    return {"pos": along.values(position), "value": value, "base": base,
-            "width": along.widths(position, bars["width"][keep])}
+        data["base"] = across.values(bars["base"])
+        data["value"] = across.values(bars["base"] + bars["value"]) - data["base"]
+    for name in ("err_lo", "err_hi"):
+        if name in bars:
+            data[name] = across.values(bars[name])
+    return data

@@ -48,13 +48,7 @@ def _add(reading: Reading, container: Any, data_line: Any, collections: list[Any
     fields: dict[str, Any] = {"n": len(x)}
     limit = reading.budget.points(LINE_POINTS, 4)
     picked = sample.line(x, y, limit)
-    if picked is not None:
-        columns = {key: value if value is None else value[picked[0]]
-                   for key, value in columns.items()}
-        fields["sampled"] = {"method": picked[1], "n": len(columns["x"])}
-    data = {key: None if value is None
-            else (reading.x if key.startswith("x") else reading.y).values(value)
-            for key, value in columns.items()}
+    data = sample.cut(columns, picked, fields, reading.values)
     first = data_line if data_line is not None else collections[0]
     style = style_of(first)
     if data_line is not None and lines.is_markers_only(data_line):
@@ -111,11 +105,10 @@ def read_stems(reading: Reading) -> None:
         level = float(base[0]) if len(base) else 0.0
         fields: dict[str, Any] = {"n": len(position), "orient": orient}
         picked = sample.line(position, value, reading.budget.points(LINE_POINTS))
-        if picked is not None:
-            position, value = position[picked[0]], value[picked[0]]
-            fields["sampled"] = {"method": picked[1], "n": len(position)}
-        data = {"pos": along.values(position), "value": across.values(value),
-                "base": across.values(numpy.full(len(position), level))}
+        columns = {"pos": position, "value": value, "base": numpy.full(len(position), level)}
+        data = sample.cut(columns, picked, fields, lambda some: {
+            "pos": along.values(some["pos"]), "value": across.values(some["value"]),
+            "base": across.values(some["base"])})
         layer = reading.add("stem", marker, data, color=colour.to_hex(marker.get_color()),
                             **fields)
         layer["label"] = text.label_of(container)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy
 
-from .. import colour, text
+from .. import colour, sample, text
 from ..budget import LINE_POINTS
 from ..encode import floats
 from ..reading import Reading, is_a
@@ -83,22 +84,21 @@ def read_segments(reading: Reading) -> None:
         total = sum(len(points) for points in paths)
         limit = reading.budget.points(LINE_POINTS)
         fields: dict[str, Any] = {"n": total, "style": {"segments": True}}
-        kept: list[numpy.ndarray] = []
-        used = 0
-        gap = numpy.full((1, 2), numpy.nan)
+        used = count = 0
         for points in paths:
             if used + len(points) > limit:
                 break
-            if kept:
-                kept.append(gap)
-            kept.append(points)
             used += len(points) + 1
-        if not kept:
-            kept = [paths[0][:limit]]
-        points = numpy.concatenate(kept)
-        if used < total:
-            fields["sampled"] = {"method": "first", "n": len(points)}
+            count += 1
+
+        def columns(some: list[numpy.ndarray]) -> dict[str, Any]:
+            points = sample.with_gaps(some)
+            return reading.values({"x": points[:, 0], "y": points[:, 1]})
+
+        data = columns(paths[:count] if count else [paths[0][:limit]])
+        if count < len(paths):
+            sample.note_full(fields, "first", len(data["x"]), total + len(paths),
+                             functools.partial(columns, paths))
         rows = numpy.asarray(artist.get_colors())
-        reading.add("line", artist, {"x": reading.x.values(points[:, 0]),
-                                     "y": reading.y.values(points[:, 1])},
-                    color=colour.to_hex(rows[0]) if len(rows) else None, **fields)
+        reading.add("line", artist, data, color=colour.to_hex(rows[0]) if len(rows) else None,
+                    **fields)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy
@@ -105,15 +106,25 @@ def _add(reading: Reading, artist: Any, kind: str, x_edges: numpy.ndarray,
     limit = reading.budget.points(GRID_CELLS, 1)
     if rows * columns > limit:
         down, across = sample.grid_factors(rows, columns, limit)
+        sample.note_full(fields, "block_mean", -(-rows // down) * -(-columns // across),
+                         rows * columns, functools.partial(
+                             _cells, reading, x_edges, y_edges, values))
         values = sample.block_mean(values, down, across)
         x_edges = sample.thin_edges(x_edges, across)
         y_edges = sample.thin_edges(y_edges, down)
         data.update(text=None, x_cats=data["x_cats"] if across == 1 else None,
                     y_cats=data["y_cats"] if down == 1 else None)
-        fields["sampled"] = {"method": "block_mean", "n": int(values.size)}
     data.update(x_edges=reading.x.values(x_edges), y_edges=reading.y.values(y_edges),
                 v=values)
     reading.add(kind, artist, data, color="", **fields)["color"] = None
+
+
+def _cells(reading: Reading, x_edges: numpy.ndarray, y_edges: numpy.ndarray,
+           values: numpy.ndarray) -> dict[str, Any]:
+    """Every cell as a row: the middle of the cell and its value."""
+    x, y = (reading.x.values(x_edges), reading.y.values(y_edges))
+    x, y = (x[:-1] + x[1:]) / 2, (y[:-1] + y[1:]) / 2
+    return {"x": numpy.tile(x, len(y)), "y": numpy.repeat(y, len(x)), "v": values.ravel()}
 
 
 def _names(axis: Any, edges: numpy.ndarray) -> list[str] | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy
 
-from .. import colour, text
+from .. import colour, sample, text
 from ..budget import BAR_COUNT
 from ..encode import floats
 from ..reading import Reading, is_a
@@ -123,11 +124,12 @@ def _add(reading: Reading, first: Any, edges: numpy.ndarray, counts: numpy.ndarr
         step = -(-bins // BAR_COUNT)
         pad = -bins % step
         weights = numpy.diff(edges) if density else numpy.ones(bins)
+        sample.note_full(fields, "merged_bins", -(-bins // step), bins, functools.partial(
+            _bins, along, edges, counts, base))
         totals = numpy.pad(counts * weights, (0, pad)).reshape(-1, step).sum(axis=1)
         shares = numpy.pad(weights, (0, pad)).reshape(-1, step).sum(axis=1) if density else 1.0
         edges = numpy.append(edges[:-1:step], edges[-1])
         counts, base = totals / shares, None
-        fields["sampled"] = {"method": "merged_bins", "n": len(counts)}
     whole = numpy.isfinite(counts).all() and (counts == numpy.rint(counts)).all()
     if whole and not density and not cumulative:
         fields["n"] = int(counts.sum())
@@ -136,3 +138,9 @@ def _add(reading: Reading, first: Any, edges: numpy.ndarray, counts: numpy.ndarr
     color = colour.face_of(first)
     layer = reading.add("hist", first, data, label=label, color=color, **fields)
     layer["label"] = label
+
+
+def _bins(along: Any, edges: numpy.ndarray, counts: numpy.ndarray,
+          base: numpy.ndarray | None) -> dict[str, Any]:
+    ends = along.values(edges)
+    return {"edge_lo": ends[:-1], "edge_hi": ends[1:], "count": counts, "base": base}

@@ -51,10 +51,7 @@ def add(reading: Reading, line: Any, x: numpy.ndarray, y: numpy.ndarray, *,
     fields: dict[str, Any] = {"n": len(x), "style": style_of(line)}
     limit = reading.budget.points(LINE_POINTS)
     picked = (sample.cloud if kind == "scatter" else sample.line)(x, y, limit)
-    if picked is not None:
-        x, y = x[picked[0]], y[picked[0]]
-        fields["sampled"] = {"method": picked[1], "n": len(x)}
-    data = {"x": reading.x.values(x), "y": reading.y.values(y), "step": step}
+    data = sample.cut({"x": x, "y": y, "step": step}, picked, fields, reading.values)
     color = colour.to_hex(line.get_color())
     if kind == "scatter":
         color = colour.to_hex(line.get_markerfacecolor()) or color

@@ -40,7 +40,6 @@ def _add(reading: Reading, artist: Any, x: numpy.ndarray, y: numpy.ndarray) -> N
     elif len(sizes):
         style["size"] = round(float(sizes[0]), 3)
     mapped = artist.get_array()
-    tints = None
     if mapped is not None:
         values = floats(numpy.ravel(mapped))
         if len(values) == count:
@@ -51,15 +50,17 @@ def _add(reading: Reading, artist: Any, x: numpy.ndarray, y: numpy.ndarray) -> N
         if len(rows) == 0:
             rows = numpy.asarray(artist.get_edgecolors())
         if len(rows) == count and count > 1 and (rows != rows[0]).any():
-            tints = rows
-    picked = sample.cloud(x, y, reading.budget.points(SCATTER_POINTS, len(columns)))
-    if picked is not None:
-        columns = {key: value[picked[0]] for key, value in columns.items()}
-        tints = None if tints is None else tints[picked[0]]
-        fields["sampled"] = {"method": picked[1], "n": len(columns["x"])}
-    data = {**columns, "x": reading.x.values(columns["x"]), "y": reading.y.values(columns["y"])}
-    if tints is not None:
-        data["color"] = [tint or "" for tint in colour.of_rows(tints)]
+            columns["color"] = rows
+    width = len(columns) - ("color" in columns)
+    picked = sample.cloud(x, y, reading.budget.points(SCATTER_POINTS, width))
+
+    def finish(some: dict[str, Any]) -> dict[str, Any]:
+        data = reading.values(some)
+        if "color" in some:
+            data["color"] = [tint or "" for tint in colour.of_rows(some["color"])]
+        return data
+
+    data = sample.cut(columns, picked, fields, finish)
     if style:
         fields["style"] = style
     reading.add("scatter", artist, data, **fields)
@@ -93,13 +94,11 @@ def read_hexbins(reading: Reading) -> None:
         reading.claim(artist)
         scalar.note(reading, artist)
         keep = numpy.argsort(-values, kind="stable")[: reading.budget.points(SCATTER_POINTS, 3)]
-        fields = {"n": len(values)}
-        if len(keep) < len(values):
-            keep = numpy.sort(keep)
-            x, y, values = x[keep], y[keep], values[keep]
-            fields["sampled"] = {"method": "largest", "n": len(values)}
+        fields: dict[str, Any] = {"n": len(values)}
+        picked = (numpy.sort(keep), "largest") if len(keep) < len(values) else None
+        data = sample.cut({"x": x, "y": y, "v": values}, picked, fields, reading.values)
         reading.add("hexbin", artist, {
-            "x": reading.x.values(x), "y": reading.y.values(y), "v": values,
+            **data,
             "dx": None if numpy.isnan(dx) else float(dx),
             "dy": None if numpy.isnan(dy) else float(dy)}, color="", **fields)["color"] = None
 

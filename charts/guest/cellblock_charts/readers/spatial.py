@@ -39,48 +39,46 @@ def _points(reading: Reading, artist: Any, columns: Any) -> None:
         scalar.note(reading, artist)
     fields: dict[str, Any] = {"n": len(x)}
     picked = sample.cloud(x, y, reading.budget.points(LINE_POINTS, 3))
-    if picked is not None:
-        data = {key: value[picked[0]] for key, value in data.items()}
-        fields["sampled"] = {"method": picked[1], "n": len(data["x"])}
-    _add(reading, "scatter3d", artist, data, **fields)
+    _add(reading, "scatter3d", artist, sample.cut(data, picked, fields), **fields)
 
 
 def _line(reading: Reading, artist: Any) -> None:
     x, y, z = (floats(numpy.ravel(column)) for column in artist.get_data_3d())
     fields: dict[str, Any] = {"n": len(x)}
     limit = reading.budget.points(LINE_POINTS, 3)
+    picked = None
     if len(x) > limit:
-        keep = numpy.linspace(0, len(x) - 1, limit).astype("int64")
-        x, y, z = x[keep], y[keep], z[keep]
-        fields["sampled"] = {"method": "stride", "n": len(x)}
+        picked = numpy.linspace(0, len(x) - 1, limit).astype("int64"), "stride"
+    data = sample.cut({"x": x, "y": y, "z": z}, picked, fields)
     marks_only = artist.get_linestyle() in ("None", "none", " ", "")
-    _add(reading, "scatter3d" if marks_only else "line3d", artist, {"x": x, "y": y, "z": z},
-         **fields)
+    _add(reading, "scatter3d" if marks_only else "line3d", artist, data, **fields)
 
 
 def _segments(reading: Reading, artist: Any) -> None:
     segments = getattr(artist, "_segments3d", None)
     if segments is None or len(segments) == 0:
         return
-    rows: list[numpy.ndarray] = []
-    gap = numpy.full((1, 3), numpy.nan)
     total = sum(len(segment) for segment in segments)
     limit = reading.budget.points(LINE_POINTS, 3)
-    used = 0
+    used = count = 0
     for segment in segments:
-        points = floats(segment).reshape(-1, 3)
-        used += len(points) + 1
+        used += len(segment) + 1
         if used > limit:
             break
-        rows += [points, gap]
-    if not rows:
+        count += 1
+    if count == 0:
         return
-    points = numpy.concatenate(rows[:-1])
+
+    def columns(some: Any) -> dict[str, Any]:
+        points = sample.with_gaps([floats(segment).reshape(-1, 3) for segment in some])
+        return {"x": points[:, 0], "y": points[:, 1], "z": points[:, 2]}
+
+    data = columns(segments[:count])
     fields: dict[str, Any] = {"n": total, "style": {"segments": True}}
-    if used > limit:
-        fields["sampled"] = {"method": "first", "n": len(points)}
-    _add(reading, "line3d", artist, {"x": points[:, 0], "y": points[:, 1], "z": points[:, 2]},
-         **fields)
+    if count < len(segments):
+        sample.note_full(fields, "first", len(data["x"]), total + len(segments),
+                         lambda: columns(segments))
+    _add(reading, "line3d", artist, data, **fields)
 
 
 def _faces(reading: Reading, artist: Any) -> None:

@@ -32,12 +32,8 @@ def read(reading: Reading) -> None:
             scalar.note(reading, artist)
         fields: dict[str, Any] = {"n": len(x)}
         picked = sample.cloud(x, y, reading.budget.points(SCATTER_POINTS, 4))
-        if picked is not None:
-            columns = {key: value[picked[0]] for key, value in columns.items()}
-            fields["sampled"] = {"method": picked[1], "n": len(columns["x"])}
-        columns["x"] = reading.x.values(columns["x"])
-        columns["y"] = reading.y.values(columns["y"])
-        reading.add("quiver", artist, columns, **fields)
+        data = sample.cut(columns, picked, fields, reading.values)
+        reading.add("quiver", artist, data, **fields)
 
 
 def read_flows(reading: Reading) -> None:

@@ -8,7 +8,8 @@ from typing import Any, Callable, Iterator
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "charts" / "guest"))
+for package in ("charts", "artifacts"):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[4] / package / "guest"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 pytest.importorskip("matplotlib")

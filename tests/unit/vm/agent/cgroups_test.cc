@@ -58,6 +58,8 @@ TEST_CASE("a kernel's group is killed as one and says what memory it used") {
     CHECK(use.limit_bytes == 0);
     CHECK(use.oom_kills == 3);
     CHECK(group->populated());
+    root.write("sandbox/kernel-1/cgroup.procs", "12\n13\n400\n");
+    CHECK(group->processes() == 3);
     REQUIRE(group->kill());
     CHECK(root.read("sandbox/kernel-1/cgroup.kill") == "1");
 }

@@ -41,6 +41,9 @@ class Images {
             {"debian", R"({"suite":"trixie","version":"13.2"})"},
             {"packages", R"({"bash":"5.2"})"},
             {"wheels", "{}"},
+            {"kernelspecs",
+             R"({"xpython":{"argv":["x","-f","{connection_file}"],"display_name":"X",)"
+             R"("language":"python","interrupt_mode":"message","env":{"A":"1"},"metadata":{}}})"},
             {"files", R"({"vmlinuz":{"size":3,"sha256":")" + key +
                           R"("},"initramfs-base.img":{"size":3,"sha256":")" + key +
                           R"("},"root.erofs":{"size":3,"sha256":")" + key + R"("}})"}};
@@ -95,6 +98,11 @@ TEST_CASE("an image is read with what it was made from") {
     CHECK(image->packages.at("bash") == "5.2");
     CHECK(image->bytes() == 9);
     CHECK(image->root() == images.path / name / "root.erofs");
+    REQUIRE(image->kernelspecs.size() == 1);
+    const ImageKernelspec& spec = image->kernelspecs.at("xpython");
+    CHECK(spec.argv == std::vector<std::string>{"x", "-f", "{connection_file}"});
+    CHECK(spec.interrupt_mode == "message");
+    CHECK(spec.environment.at("A") == "1");
 }
 
 TEST_CASE("a broken image is refused with its folder and what is wrong") {
@@ -113,6 +121,9 @@ TEST_CASE("a broken image is refused with its folder and what is wrong") {
     CHECK(refused("wheels", R"({"numpy":2})"));
     CHECK(refused("files", R"({"vmlinuz":{"size":4,"sha256":"x"}})"));
     CHECK(refused("files", "null"));
+    CHECK(refused("kernelspecs", "[]"));
+    CHECK(refused("kernelspecs", R"({"x":{"display_name":"X","language":"x"}})"));
+    CHECK(refused("kernelspecs", R"({"x":{"argv":[1],"display_name":"X","language":"x"}})"));
     images.add(name, "{");
     CHECK_FALSE(read_image(images.path / name).has_value());
     images.add(name, images.description());

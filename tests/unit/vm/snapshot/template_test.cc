@@ -171,7 +171,7 @@ TEST_CASE("a manifest under a key that its inputs do not have is refused") {
     CHECK(f.store.list()->empty());
 }
 
-TEST_CASE("templates are listed, removed by prefix, and collected by use; open ones live on") {
+TEST_CASE("templates are listed, removed by prefix, and pruned by use; open ones live on") {
     Fixture f;
     const TemplateManifest kept = put_template(f.cache.path, f.recipe);
     const auto opened = f.open();
@@ -182,9 +182,12 @@ TEST_CASE("templates are listed, removed by prefix, and collected by use; open o
     CHECK(f.store.list()->size() == 2);
     CHECK_FALSE(run_on(f.loop, f.store.remove(old.key.substr(0, 3))).has_value());
     CHECK_FALSE(run_on(f.loop, f.store.remove("ffffffffffff")).has_value());
-    const auto collected = run_on(f.loop, f.store.collect_garbage(kept.key, 1));
-    REQUIRE(collected.has_value());
-    CHECK(*collected == std::vector<std::string>{old.key});
+    const fs::path manifest = f.cache.path / "templates" / short_key(old.key) / "manifest.json";
+    fs::last_write_time(manifest, fs::file_time_type::clock::now() - std::chrono::hours(1));
+    CHECK(run_on(f.loop, f.store.keep_last_used(2))->empty());
+    const auto removed = run_on(f.loop, f.store.keep_last_used(1));
+    REQUIRE(removed.has_value());
+    CHECK(*removed == std::vector<std::string>{old.key});
     REQUIRE(f.store.list()->size() == 1);
     CHECK(*run_on(f.loop, f.store.remove(kept.key.substr(0, 8))) == kept.key);
     CHECK(f.store.list()->empty());

@@ -4,8 +4,6 @@
 # What nearly every source includes, compiled once: half of a build's time. Not where people work on
 # the code (`cmake --preset release` by hand), so that a missing #include shows.
 if(CELLBLOCK_SHARE_HEADERS)
-  # Asio's for all: a precompiled header has to be compiled as its users are.
-  add_compile_definitions(BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_HANDLER_TYPE_REQUIREMENTS=0)
   add_library(cellblock-headers OBJECT ${CMAKE_SOURCE_DIR}/cmake/headers.cc)
   target_precompile_headers(cellblock-headers PRIVATE ${CMAKE_SOURCE_DIR}/cmake/headers.h)
 endif()

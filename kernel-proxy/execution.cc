@@ -9,6 +9,16 @@ namespace cellblock::kernel_proxy {
 Execution::Execution(boost::asio::any_io_executor executor, ExecuteRequest request)
     : request_(std::move(request)), changed_(std::move(executor)) {}
 
+std::shared_ptr<Execution> Execution::copy(boost::asio::any_io_executor executor) const {
+    auto copy = std::make_shared<Execution>(std::move(executor), request_);
+    copy->state_ = state_;
+    copy->abandoned_ = abandoned_;
+    copy->events_ = events_;
+    copy->queued_bytes_ = queued_bytes_;
+    copy->heard_through_ = heard_through_;
+    return copy;
+}
+
 boost::asio::awaitable<std::optional<OutputEvent>> Execution::next(Deadline deadline) {
     while (events_.empty()) {
         if (!co_await changed_.wait_until(deadline)) co_return std::nullopt;

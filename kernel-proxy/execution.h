@@ -56,6 +56,10 @@ class Execution {
   public:
     Execution(boost::asio::any_io_executor executor, ExecuteRequest request);
 
+    // The same execution in a copy of its kernel: with the events that wait for the consumer, so
+    // that its own consumer misses none.
+    std::shared_ptr<Execution> copy(boost::asio::any_io_executor executor) const;
+
     const ExecuteRequest& request() const { return request_; }
     ExecutionState state() const { return state_; }
 

@@ -32,60 +32,15 @@
 #include "base/condition.h"
 #include "kernel-proxy/channels.h"
 #include "kernel-proxy/execution.h"
-#include "kernel-proxy/kernel_launch.h"
+#include "kernel-proxy/kernel_image.h"
 #include "kernel-proxy/message.h"
 #include "vm/link/link.h"
 
 namespace cellblock::kernel_proxy {
 
-class RunningCell;
-
-enum class KernelState { starting, idle, busy, restarting, dead };
-std::string_view to_string(KernelState state);
-
-// What a kernel is started with, and restarted with: it comes back the same.
-struct KernelSpec {
-    std::string id;                // the gateway's id: unique over all sandboxes
-    std::string guest_id;          // the agent's id: unique within its VM
-    std::string name = "python3";  // kernelspec in the guest
-    std::string working_directory = "/home/user";
-    std::map<std::string, std::string> environment;  // the sandbox's, then the context's own
-    KernelLaunch launch;
-    KernelSpec() = default;
-};
-
-// The guest says that a kernel process ended without being asked to.
-struct KernelDeath {
-    std::int64_t pid = 0;
-    std::string how;  // "signal 11 (Segmentation fault)"
-    bool out_of_memory = false;
-    std::int64_t peak_bytes = 0;
-    std::int64_t limit_bytes = 0;
-    std::int64_t processes_max = 0;  // not 0: it had more, and was killed for it
-};
-
 // Whether Jupyter clients are told that the process is replaced: the one that asked knows, and
 // takes the news for a crash.
 enum class Announce { no, yes };
-
-// A kernel as it is at one moment, for a copy of its guest.
-struct KernelImage {
-    KernelSpec spec;
-    std::int64_t pid = 0;
-    KernelState state = KernelState::idle;
-    // The cell that the kernel was given, with an execution to which nobody listens. Null: none.
-    std::shared_ptr<RunningCell> running;
-    // Messages of the kernel that its host has had.
-    std::uint64_t received = 0;
-    // Where the same guest goes on with another gateway: what it said after `received` it says
-    // again, to `running`; and that is sent once more if nothing was heard of it.
-    bool resumes = false;
-    // What its clients have, of the same guest with another gateway.
-    std::optional<ChannelsImage> channels;
-    std::shared_ptr<const Request> send_again;
-
-    KernelImage() = default;
-};
 
 class Kernel : public std::enable_shared_from_this<Kernel> {
   public:
@@ -104,6 +59,9 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     // null when it could not be copied, and then no cell is running there either.
     void adopt(const KernelImage& image, vm::link::StreamPtr stream);
     KernelImage image() const;
+    // The execution of the cell that runs; null: none does. In a copy it has to be taken from, or
+    // discarded: nobody else does.
+    std::shared_ptr<Execution> running() const;
     // What the clients that may come back have; std::nullopt: there are none.
     std::optional<ChannelsImage> clients();
     // `listener` writes it down: called before it changes for the guest or the kernel.
@@ -166,6 +124,7 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     boost::asio::awaitable<void> on_iopub(RunningCell& cell, const KernelMessage& message,
                                           const Routing& routing);
     void on_reply(RunningCell& cell, const KernelMessage& message);
+    std::shared_ptr<RunningCell> copy_of(const RunningCell& cell) const;
     // anew: messages are counted from 1. on: from where it was; the guest says the rest again.
     enum class Counting { anew, on };
     void open_stream(Counting counting);

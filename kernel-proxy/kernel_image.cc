@@ -6,6 +6,14 @@
 
 namespace cellblock::kernel_proxy {
 
+std::shared_ptr<RunningCell> Kernel::copy_of(const RunningCell& cell) const {
+    return std::make_shared<RunningCell>(cell, cell.execution().copy(executor_));
+}
+
+std::shared_ptr<Execution> Kernel::running() const {
+    return current_ ? current_->execution_pointer() : nullptr;
+}
+
 KernelImage Kernel::image() const {
     KernelImage image;
     image.spec = spec_;
@@ -13,10 +21,7 @@ KernelImage Kernel::image() const {
     image.received = received_;
     image.state = state_ == KernelState::dead ? KernelState::dead : KernelState::idle;
     if (!current_ || !current_->sent() || current_->done()) return image;
-    auto execution = std::make_shared<Execution>(executor_, current_->execution().request());
-    execution->discard();
-    execution->set_running();
-    image.running = std::make_shared<RunningCell>(*current_, std::move(execution));
+    image.running = copy_of(*current_);
     image.state = KernelState::busy;
     return image;
 }
@@ -44,8 +49,10 @@ void Kernel::adopt(const KernelImage& image, vm::link::StreamPtr stream) {
         if (state_ == KernelState::busy) state_ = KernelState::idle;
     } else if (stream) {
         stream_ = std::move(stream);
-        current_ = image.running;
-        if (current_) listen_for_stop(current_->execution());
+        if (image.running) {
+            current_ = copy_of(*image.running);  // an image may have several copies
+            listen_for_stop(current_->execution());
+        }
     } else {
         open_stream(Counting::anew);
         if (state_ == KernelState::busy) state_ = KernelState::idle;

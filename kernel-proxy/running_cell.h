@@ -27,6 +27,7 @@ class RunningCell {
     }
 
     Execution& execution() { return *execution_; }
+    const Execution& execution() const { return *execution_; }
     const std::shared_ptr<Execution>& execution_pointer() const { return execution_; }
     const std::string& msg_id() const { return msg_id_; }
 

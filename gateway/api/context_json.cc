@@ -11,16 +11,30 @@ tl::unexpected<Error> bad(std::string cause) {
     return fail(ErrorCode::invalid_argument, std::move(cause));
 }
 
-Result<std::chrono::milliseconds> timeout_from(const Json& body) {
-    CB_TRY_ASSIGN(seconds, optional_number(body, "timeout"));
-    if (!seconds) return limits::execution_timeout_default;
+// None when there is no such field.
+Result<std::optional<std::chrono::milliseconds>> duration_from(const Json& body,
+                                                               const std::string& field) {
+    CB_TRY_ASSIGN(seconds, optional_number(body, field));
+    if (!seconds) return std::nullopt;
     const double longest = static_cast<double>(limits::execution_timeout_max.count());
     // Written so that NaN fails too.
     if (!(*seconds > 0 && *seconds <= longest)) {
-        return bad("field 'timeout' must be more than 0 and at most " +
+        return bad("field '" + field + "' must be more than 0 and at most " +
                    std::to_string(limits::execution_timeout_max.count()) + " seconds");
     }
     return std::chrono::milliseconds(std::llround(std::ceil(*seconds * 1000)));
+}
+
+Result<void> read_detach(const Json& body, ExecuteBody& into) {
+    CB_TRY_ASSIGN(after, duration_from(body, "detach_after"));
+    into.detach_after = after;
+    for (const char* field : {"webhook", "email"}) {
+        const auto found = body.find(field);
+        if (!after && found != body.end() && !found->is_null()) {
+            return bad("field '" + std::string(field) + "' goes with 'detach_after'");
+        }
+    }
+    return {};
 }
 
 Result<void> read_view(const Json& body, ExecuteBody& into) {
@@ -122,8 +136,9 @@ Result<ExecuteBody> execute_body_from(const Json& body) {
     CB_TRY_ASSIGN(context_id, optional_string(body, "context_id"));
     CB_TRY_ASSIGN(language, optional_string(body, "language"));
     CB_TRY_ASSIGN(environment, environment_from(body, "env_vars"));
-    CB_TRY_ASSIGN(timeout, timeout_from(body));
+    CB_TRY_ASSIGN(timeout, duration_from(body, "timeout"));
     CB_TRY(read_view(body, execute));
+    CB_TRY(read_detach(body, execute));
     CB_TRY_ASSIGN(on_disconnect, optional_string(body, "on_disconnect"));
     if (on_disconnect && *on_disconnect != "interrupt" && *on_disconnect != "go_on") {
         return bad("field 'on_disconnect' must be \"interrupt\" or \"go_on\"");
@@ -133,7 +148,7 @@ Result<ExecuteBody> execute_body_from(const Json& body) {
     execute.context_id = std::move(context_id);
     if (language) execute.language = normalized_language(*language);
     execute.environment = std::move(environment);
-    execute.timeout = timeout;
+    execute.timeout = timeout.value_or(limits::execution_timeout_default);
     return execute;
 }
 

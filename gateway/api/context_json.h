@@ -31,7 +31,8 @@ enum class OnDisconnect { interrupt, go_on };
 
 // POST /execute: {"code", "context_id"?, "language"?, "env_vars"?, "timeout"?: seconds, "view"?:
 // "llm", "on_disconnect"?: "interrupt" | "go_on", "max_chars"? (or "view_budget", in bytes),
-// "images"?: "openai" | "anthropic"}. Unknown fields are ignored, as E2B does.
+// "images"?: "openai" | "anthropic", "detach_after"?: seconds, and with it "webhook"? and "email"?
+// (jobs/notifier.h)}. Unknown fields are ignored, as E2B does.
 struct ExecuteBody {
     std::string code;
     std::optional<std::string> context_id;
@@ -43,6 +44,8 @@ struct ExecuteBody {
     std::size_t view_budget_bytes = limits::llm_view_default_bytes;
     // With View::llm: the pictures too, as content parts of that shape.
     std::optional<ImageShape> images;
+    // How long the caller waits for a cell that runs; then it goes on as a job.
+    std::optional<std::chrono::milliseconds> detach_after;
     ExecuteBody() = default;
 };
 Result<ExecuteBody> execute_body_from(const Json& body);

@@ -8,14 +8,21 @@
 // unknown context or sandbox, 429 queue full, 502 sandbox gone. Afterwards every end is typed in
 // the stream.
 //
+// With "detach_after" the answer ends that long after the cell has begun: a `detached` line names
+// the job as which it goes on in a copy of the sandbox, and in the sandbox itself it is
+// interrupted. A cell that cannot be let go of says so in a line, and goes on as it was.
+//
 // A caller that goes away interrupts its cell, and a queued one is taken back, unless the body has
-// "on_disconnect": "go_on". Either way GET /executions/{id}/stream has all lines (executions.cc).
+// "on_disconnect": "go_on". Either way GET /executions/{id}/stream has all lines (executions.cc),
+// but for cells with "detach_after".
 #include "base/ids.h"
 #include "gateway/api/bind.h"
 #include "gateway/api/context_json.h"
+#include "gateway/api/execute_detachable.h"
 #include "gateway/api/execution_stream.h"
 #include "gateway/api/unprocessable.h"
 #include "gateway/executions/llm_document.h"
+#include "gateway/jobs/jobs.h"
 
 namespace cellblock::gateway::api {
 
@@ -81,6 +88,8 @@ asio::awaitable<Result<void>> execute(Services& services, Request& request,
                        "Only one of context_id or language can be provided");
     }
     if (!json->contains("timeout")) body.timeout = services.execution_timeout;
+    auto notices = services.jobs.notifier().notices_from(*json);
+    if (!notices) co_return co_await refuse_body(notices.error(), writer);
     CB_CO_TRY_ASSIGN(sandbox, co_await sandbox_of(request, services));
     CB_CO_TRY_ASSIGN(context, co_await context_for(body, *sandbox));
 
@@ -92,6 +101,10 @@ asio::awaitable<Result<void>> execute(Services& services, Request& request,
     wanted.sandbox = sandbox;
     wanted.context = std::move(context);
     wanted.tenant = request.tenant();
+    if (body.detach_after) {
+        co_return co_await run_detachable(services, std::move(wanted), body, std::move(*notices),
+                                          writer);
+    }
     CB_CO_TRY_ASSIGN(execution, co_await services.executions.start(std::move(wanted)));
     const CallerLeaves guard(execution, body.on_disconnect);
     writer.headers().set("X-Execution-Id", execution->id());

@@ -13,6 +13,9 @@
 #include "gateway/executions/execution_table.h"
 #include "gateway/sandboxes/sandbox_manager.h"
 
+namespace cellblock::gateway::jobs {
+class Jobs;
+}
 namespace cellblock::gateway::http {
 class Request;
 class Router;
@@ -23,6 +26,7 @@ namespace cellblock::gateway::api {
 struct Services {
     SandboxManager& sandboxes;
     ExecutionTable& executions;
+    jobs::Jobs& jobs;
     artifacts::Store& store;
     WorkerPool& workers;
     metrics::Registry& metrics;
@@ -44,6 +48,7 @@ void add_execution_routes(http::Router& router, Services& services);
 void add_context_routes(http::Router& router, Services& services);
 void add_sandbox_routes(http::Router& router, Services& services);
 void add_sandbox_state_routes(http::Router& router, Services& services);
+void add_job_routes(http::Router& router, Services& services);
 void add_file_routes(http::Router& router, Services& services);
 void add_artifact_routes(http::Router& router, Services& services);
 

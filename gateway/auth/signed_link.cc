@@ -1,25 +1,14 @@
 #include "gateway/auth/signed_link.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 
 #include "base/base64.h"
 #include "base/ids.h"
+#include "gateway/auth/hmac.h"
 
 namespace cellblock::gateway::auth {
 namespace {
-
-std::string hmac_sha256(std::string_view key, std::string_view text) {
-    std::array<unsigned char, EVP_MAX_MD_SIZE> mac{};
-    unsigned size = 0;
-    ::HMAC(::EVP_sha256(), key.data(), static_cast<int>(key.size()),
-           reinterpret_cast<const unsigned char*>(text.data()), text.size(), mac.data(), &size);
-    return std::string(reinterpret_cast<const char*>(mac.data()), size);
-}
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
     std::int64_t value = 0;

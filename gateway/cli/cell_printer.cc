@@ -82,6 +82,13 @@ void CellPrinter::line(std::string_view text) {
         print(err_, "[output cut: " + parsed->value("total_bytes", Json(0)).dump() +
                         " bytes in all; the rest is an artifact of the gateway]\n");
     }
+    if (type == "detached") {
+        print(err_, "[the code goes on as job " + field(*parsed, "job_id") +
+                        ": cellblock jobs get " + field(*parsed, "job_id") + "]\n");
+    }
+    if (type == "detach_failed") {
+        print(err_, "[the code cannot go on as a job: " + field(*parsed, "reason") + "]\n");
+    }
     if (type == "end_of_execution") ended_ = true;
 }
 

@@ -35,6 +35,7 @@ void add_template(CLI::App& app, Run& run);
 void add_ps(CLI::App& app, Run& run);
 void add_sandbox_states(CLI::App& app, Run& run);
 void add_snapshots(CLI::App& app, Run& run);
+void add_jobs(CLI::App& app, Run& run);
 void add_artifacts(CLI::App& app, Run& run);
 void add_kernel(CLI::App& app, Run& run);
 void add_kernelspec(CLI::App& app, Run& run);

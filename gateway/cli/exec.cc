@@ -27,6 +27,7 @@ struct ExecArguments {
     std::string output_dir;
     std::vector<std::string> environment;
     double timeout_s = 0;
+    double detach_after_s = 0;
     bool llm_view = false;
 };
 
@@ -47,6 +48,7 @@ Result<Json> body_of(const ExecArguments& arguments, std::string code) {
     if (!arguments.context.empty()) body["context_id"] = arguments.context;
     if (!arguments.language.empty()) body["language"] = arguments.language;
     if (arguments.timeout_s > 0) body["timeout"] = arguments.timeout_s;
+    if (arguments.detach_after_s > 0) body["detach_after"] = arguments.detach_after_s;
     if (arguments.llm_view) body["view"] = "llm";
     for (const std::string& pair : arguments.environment) {
         const std::size_t equals = pair.find('=');
@@ -140,6 +142,12 @@ void add_exec(CLI::App& app, Run& run) {
     command->add_option("--language", arguments->language,
                         "Language of the code. Default: python.");
     command->add_option("--timeout", arguments->timeout_s, "Seconds that the code may run.")
+        ->type_name("S");
+    command
+        ->add_option(
+            "--detach-after", arguments->detach_after_s,
+            "Seconds to wait for the code; if it still runs then, it goes on as a job (see "
+            "cellblock jobs), and the sandbox is free again.")
         ->type_name("S");
     command
         ->add_option("-e,--env", arguments->environment,

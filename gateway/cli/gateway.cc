@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -92,19 +91,6 @@ Result<void> Gateway::read_seed() {
     return {};
 }
 
-std::uint64_t Gateway::artifacts_max_bytes() const {
-    return static_cast<std::uint64_t>(config_.artifacts_max_mib) * limits::MiB;
-}
-
-artifacts::GcPolicy Gateway::retention() const {
-    artifacts::GcPolicy policy;
-    policy.max_total_bytes = artifacts_max_bytes();
-    if (config_.artifacts_keep_days > 0) {
-        policy.max_age = std::chrono::days(config_.artifacts_keep_days);
-    }
-    return policy;
-}
-
 // What a crash left goes once; then, again and again, what is past its time or the room for all.
 asio::awaitable<void> Gateway::tidy_store() {
     auto clean = [store = store_.get()] { return store->clean_up(); };
@@ -144,48 +130,6 @@ jupyter::Kernelspecs offered_kernels(const vm::Image& image) {
 
 }  // namespace
 
-jupyter::Settings Gateway::jupyter_settings() const {
-    jupyter::Settings settings;
-    settings.version = CELLBLOCK_VERSION;
-    const bool as_kernel_gateway = config_.compat == "kernel-gateway";
-    if (as_kernel_gateway) settings.compat = jupyter::Compat::kernel_gateway;
-    const bool listed =
-        config_.list_kernels == "auto" ? !as_kernel_gateway : config_.list_kernels == "yes";
-    settings.listing = listed ? jupyter::Listing::allowed : jupyter::Listing::forbidden;
-    settings.kernels_max = static_cast<std::size_t>(config_.kernels_max);
-    settings.idle_timeout = std::chrono::seconds(config_.kernel_idle_timeout_s);
-    settings.contents_folder = config_.contents_dir;
-    if (config_.cull == "connected") settings.cull = jupyter::Cull::connected;
-    if (config_.cull == "busy") settings.cull = jupyter::Cull::busy;
-    settings.default_kernel = config_.default_kernel;
-    settings.force_kernel = config_.force_kernel;
-    settings.environment_allowed = config_.kernel_environment;
-    for (const std::string& name : config_.kernel_environment_inherited) {
-        if (name == "KG_AUTH_TOKEN" || name == "CELLBLOCK_TOKEN") continue;  // not the guests'
-        const char* value = std::getenv(name.c_str());
-        if (value != nullptr) settings.environment.emplace(name, value);
-    }
-    settings.seed = seed_;
-    settings.connections_folder = config_.state_directory() / "connections";
-    settings.relay_command = [this](const std::string& kernel_id,
-                                    const std::filesystem::path& file) {
-        return relay_command(kernel_id, file);
-    };
-    return settings;
-}
-
-// This program again. Its environment is what it needs and no more.
-SpawnOptions Gateway::relay_command(const std::string& kernel_id,
-                                    const std::filesystem::path& file) const {
-    SpawnOptions options(
-        {"/proc/self/exe", "connect", kernel_id, "--output", file.string(), "--gateway", url()});
-    options.environment = {{"CELLBLOCK_TOKEN", token_}};
-    if (!config_.tls_certificate.empty()) {
-        options.environment->emplace("CURL_CA_BUNDLE", config_.tls_certificate);
-    }
-    return options;
-}
-
 Result<void> Gateway::make_server() {
     SandboxManagerOptions sandboxes(machines_->pool(), machines_->restorer(), workers_,
                                     config_.state_directory());
@@ -193,14 +137,15 @@ Result<void> Gateway::make_server() {
         std::make_unique<SandboxManager>(loop_.get_executor(), std::move(sandboxes), metrics_);
     executions_ = std::make_unique<ExecutionTable>(loop_.get_executor(), *store_, workers_,
                                                    config_.state_directory() / "executions");
+    CB_TRY(make_jobs());
     SandboxSpec defaults;
     defaults.memory_limit_bytes =
         static_cast<std::size_t>(config_.sandbox_memory_mib) * limits::MiB;
     defaults.timeout = std::chrono::seconds(config_.sandbox_timeout_s);
     services_ = std::make_unique<api::Services>(
-        api::Services{*sandboxes_, *executions_, *store_, workers_, metrics_, std::move(defaults),
-                      std::chrono::seconds(config_.execution_timeout_s), token_,
-                      auth::LinkSigner(token_), retention()});
+        api::Services{*sandboxes_, *executions_, *jobs_, *store_, workers_, metrics_,
+                      std::move(defaults), std::chrono::seconds(config_.execution_timeout_s),
+                      token_, auth::LinkSigner(token_), retention()});
 
     jupyter_ =
         std::make_unique<jupyter::Door>(loop_.get_executor(), *services_, jupyter_settings());
@@ -226,6 +171,7 @@ void Gateway::add_routes(http::Router& router) {
     api::add_context_routes(router, *services_);
     api::add_sandbox_routes(router, *services_);
     api::add_sandbox_state_routes(router, *services_);
+    api::add_job_routes(router, *services_);
     api::add_file_routes(router, *services_);
     api::add_artifact_routes(router, *services_);
     api::add_chat_page_routes(router, workers_, chat_folder(config_));
@@ -259,6 +205,7 @@ asio::awaitable<void> Gateway::bring_up() {
     auto started = make_server();
     if (started) started = co_await machines_->start();
     if (started) started = co_await take_over();
+    if (started) started = co_await jobs_->open();
     if (started && notebook_) started = co_await start_notebook();
     if (!started) {
         log::error("start_failed", {{"error", started.error().text()}});
@@ -370,6 +317,7 @@ asio::awaitable<void> Gateway::take_down() {
     co_await end_sandboxes();
     if (executions_)
         co_await executions_->wait_ended(std::chrono::steady_clock::now() + last_words);
+    if (jobs_) co_await jobs_->settle();
     tidy_timer_.cancel();
     log::info("stopped");
     loop_.stop();

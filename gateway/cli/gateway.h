@@ -24,6 +24,7 @@
 #include "gateway/cli/machines.h"
 #include "gateway/config/config.h"
 #include "gateway/http/server.h"
+#include "gateway/jobs/jobs.h"
 #include "gateway/jupyter/door.h"
 #include "gateway/jupyter/notebook_service.h"
 #include "gateway/sandboxes/sandbox_manager.h"
@@ -46,6 +47,7 @@ class Gateway {
     bool token_is_given() const;
     Result<void> read_seed();
     Result<void> make_server();
+    Result<void> make_jobs();
     // All that is served, but for a notebook's API.
     void add_routes(http::Router& router);
     Result<void> serve(http::Router router);
@@ -84,6 +86,7 @@ class Gateway {
     std::unique_ptr<Machines> machines_;
     std::unique_ptr<SandboxManager> sandboxes_;
     std::unique_ptr<ExecutionTable> executions_;
+    std::unique_ptr<jobs::Jobs> jobs_;
     std::unique_ptr<api::Services> services_;
     std::unique_ptr<jupyter::Door> jupyter_;
     std::unique_ptr<jupyter::NotebookService> notebook_;  // null: the whole gateway is served

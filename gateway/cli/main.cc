@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
     cli::add_ps(app, run);
     cli::add_sandbox_states(app, run);
     cli::add_snapshots(app, run);
+    cli::add_jobs(app, run);
     cli::add_artifacts(app, run);
     cli::add_kernelspec(app, run);
     cli::add_kernel(app, run);

@@ -53,6 +53,12 @@ struct Config {
     std::int64_t kernel_idle_timeout_s = 0;
     std::string cull = "unused";
     std::string contents_dir;  // empty: no contents API
+    // Jobs, and what is called for them.
+    std::int64_t jobs_max = 16;
+    std::int64_t job_keep_s = 900;
+    std::vector<std::string> webhook_hosts = {"*"};
+    std::string smtp_url;  // empty: no e-mail
+    std::string smtp_from;
     std::string api = "jupyter";
     std::string seed_notebook;
     std::string default_kernel = "python3";

@@ -105,6 +105,21 @@ const std::array table = {
     Key{"contents_dir", &Config::contents_dir,
         "Folder of this machine that /api/contents serves to Jupyter clients, to read and to "
         "write. Empty: none."},
+    Key{"jobs_max", &Config::jobs_max,
+        "Jobs that run at once: cells that went on after their caller was let go. Each has a "
+        "sandbox of its own.",
+        0, 10'000},
+    Key{"job_keep_s", &Config::job_keep_s,
+        "Seconds that a job's sandbox is kept after its end, for its state to be adopted.", 1,
+        many},
+    Key{"webhook_hosts", &Config::webhook_hosts,
+        "Hosts that webhooks may call: names (\"hooks.example.org\", \"*.example.org\"), addresses "
+        "and ranges (\"10.0.0.0/8\"), and \"*\" for every public address. Loopback and private "
+        "addresses only by name, address or range. Empty: none."},
+    Key{"smtp_url", &Config::smtp_url,
+        "Mail server for e-mails about jobs: \"smtp://host:25\" or "
+        "\"smtps://user:password@host:465\". Empty: no e-mail."},
+    Key{"smtp_from", &Config::smtp_from, "Address that these e-mails come from."},
     Key{"api", &Config::api,
         "What is served: jupyter, all of this gateway; or notebook-http, an HTTP API of whose "
         "paths "

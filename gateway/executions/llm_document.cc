@@ -3,6 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "base/unicode.h"
+
 namespace cellblock::gateway {
 
 using artifacts::LlmResult;
@@ -28,6 +30,10 @@ void LlmDocument::add(const Json& line) {
         error_->name = line.at("name");
         error_->value = line.at("value");
         error_->traceback = line.at("traceback");
+    } else if (type == "detached") {
+        const std::string& id = line.at("job_id").get_ref<const std::string&>();
+        note_ = "The cell is still running, as job `" + id + "`: GET /jobs/" + id +
+                " tells how it is.\n\n";
     } else if (type == "truncated" && !line.contains("field")) {
         add_truncated(line);
     }
@@ -75,7 +81,10 @@ std::string LlmDocument::render(std::vector<LlmResult> results, std::size_t budg
     input.standard_output = standard_output_;
     input.standard_error = standard_error_;
     input.results = std::move(results);
-    return artifacts::llm_view(input, budget_bytes);
+    if (note_.empty()) return artifacts::llm_view(input, budget_bytes);
+    // The least view may be larger than what the note leaves of a small budget.
+    const std::string view = artifacts::llm_view(input, budget_bytes - note_.size());
+    return note_ + std::string(cut_utf8(view, budget_bytes - note_.size()));
 }
 
 std::string LlmDocument::render(const Recorder& recorder, std::size_t budget_bytes) const {

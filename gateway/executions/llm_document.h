@@ -38,6 +38,7 @@ class LlmDocument {
     artifacts::LlmText standard_output_;
     artifacts::LlmText standard_error_;
     std::optional<artifacts::LlmError> error_;
+    std::string note_;  // that the cell goes on, or could not be let go of
     std::size_t displays_seen_ = 0;
     std::size_t displays_cleared_ = 0;  // the first of them are gone
     bool clear_with_next_ = false;

@@ -61,6 +61,8 @@ class Recorder {
                                          std::string kept_text);
     // The sandbox is not needed any more.
     void let_go_of_sandbox() { sandbox_.reset(); }
+    // The cell goes on in a copy of its sandbox: what it brings from now on is fetched there.
+    void move_to(std::shared_ptr<Sandbox> sandbox) { sandbox_ = std::move(sandbox); }
 
     // All displays so far, in order.
     const std::vector<RecordedDisplay>& displays() const { return displays_; }

@@ -100,6 +100,16 @@ Json truncated(const CutField& cut, const Result<artifacts::Artifact>& kept) {
 Json keepalive() {
     return Json{{"type", "keepalive"}};
 }
+Json detached_to(std::string_view job_id, std::string_view sandbox_id, std::uint64_t position) {
+    return Json{{"type", "detached"},
+                {"job_id", job_id},
+                {"sandbox_id", sandbox_id},
+                {"position", position},
+                {"url", "/jobs/" + std::string(job_id)}};
+}
+Json not_detached(const Error& reason) {
+    return Json{{"type", "detach_failed"}, {"reason", reason.text()}};
+}
 Json end() {
     return Json{{"type", "end_of_execution"}};
 }

@@ -6,7 +6,8 @@
 //   keepalive {}                                   end_of_execution {}
 //   ours: artifact {id, kind, mime, name, size, url, preview}, display_id {display_id} of the
 //         result before it, display_update {display_id, ...fields}, clear_output {wait}, truncated
-//         {field?, inline_bytes, total_bytes, kept_bytes, artifact_id?, reason?}, dropped {reason}
+//         {field?, inline_bytes, total_bytes, kept_bytes, artifact_id?, reason?}, dropped {reason},
+//         detached {job_id, sandbox_id, position, url}, detach_failed {reason}
 #pragma once
 
 #include <string>
@@ -33,6 +34,11 @@ Json truncated(const TruncatedText& event);
 // A display's field of which the line has a part, or nothing.
 Json truncated(const CutField& cut, const Result<artifacts::Artifact>& kept);
 Json keepalive();
+// The caller's answer ends here; the cell goes on as a job. `position`: what the caller has of its
+// output.
+Json detached_to(std::string_view job_id, std::string_view sandbox_id, std::uint64_t position);
+// The cell goes on as it was.
+Json not_detached(const Error& reason);
 Json end();
 
 // A typed end of ours as an error line: "ExecutionTimeout", "OutOfMemory", "KernelDied",

@@ -75,8 +75,8 @@ asio::awaitable<void> SandboxManager::adopt_some(std::shared_ptr<Adoption> adopt
     }
 }
 
-asio::awaitable<void> SandboxManager::adopt(std::vector<vm::FoundMachine> found,
-                                            PrepareKernel prepare) {
+asio::awaitable<void> SandboxManager::adopt_found(std::vector<vm::FoundMachine> found,
+                                                  PrepareKernel prepare) {
     const auto started = steady_clock::now();
     const auto adoption = std::make_shared<Adoption>(executor_);
     adoption->prepare = std::move(prepare);

@@ -33,7 +33,8 @@ struct SandboxManager::Brood {
 };
 
 asio::awaitable<Result<SandboxPointer>> SandboxManager::copy_of(const SandboxImage& image,
-                                                                std::chrono::seconds timeout) {
+                                                                SandboxSpec spec,
+                                                                std::string heard) {
     const std::string id = new_short_id();
     vm::RestoreRequest request;
     request.state = image.machine;
@@ -41,11 +42,9 @@ asio::awaitable<Result<SandboxPointer>> SandboxManager::copy_of(const SandboxIma
                                                     vm::link::LinkOptions(), image.link);
     vm::MachineStarter starter = [this, request] { return restore_(request); };
     CB_CO_TRY_ASSIGN(machine, co_await pool_.start_other(std::move(starter)));
-    SandboxSpec spec = image.spec;
-    spec.timeout = timeout;
     CB_CO_TRY(co_await machine->claim(claim_for(id, spec, ClaimEnvironment::leave)));
     auto sandbox = std::make_shared<Sandbox>(executor_, id, std::move(spec), std::move(machine));
-    if (auto opened = sandbox->open(image, ContextIds::fresh); !opened) {
+    if (auto opened = sandbox->open(image, ContextIds::fresh, heard); !opened) {
         co_await sandbox->kill(opened.error());
         co_return fail(opened.error());
     }
@@ -56,7 +55,9 @@ asio::awaitable<Result<SandboxPointer>> SandboxManager::copy_of(const SandboxIma
 asio::awaitable<void> SandboxManager::raise(std::shared_ptr<Brood> brood) {
     while (brood->next < brood->children.size()) {
         const std::size_t index = brood->next++;
-        auto child = co_await copy_of(brood->image, brood->timeout);
+        SandboxSpec spec = brood->image.spec;
+        spec.timeout = brood->timeout;
+        auto child = co_await copy_of(brood->image, std::move(spec), "");
         if (!child) {
             log::warning("fork_failed", {{"error", child.error().text()}});
             child = fail(child.error().in("forking a sandbox"));

@@ -16,7 +16,7 @@ asio::awaitable<Result<void>> SandboxManager::open(std::vector<vm::FoundMachine>
     CB_CO_TRY(co_await snapshots_.open());
     CB_CO_TRY(co_await paused_.open());
     CB_CO_TRY(co_await remove_old());
-    co_await adopt(std::move(found), std::move(prepare));
+    co_await adopt_found(std::move(found), std::move(prepare));
     for (const SavedSandboxPointer& saved : paused_.list()) {
         auto sandbox =
             std::make_shared<Sandbox>(executor_, saved->id(), saved->image, saved->started_at);
@@ -76,8 +76,14 @@ void SandboxManager::pause_soon(const std::string& id) {
 asio::awaitable<Result<std::unique_ptr<vm::Machine>>> SandboxManager::start_saved(
     SavedSandboxes& where, SavedSandboxPointer saved, std::shared_ptr<vm::link::Link> link,
     vm::RestoredAs restored_as) {
-    vm::RestoreRequest request;
     CB_CO_TRY_ASSIGN(state, co_await where.load(saved));
+    co_return co_await start_state(std::move(state), std::move(link), restored_as);
+}
+
+asio::awaitable<Result<std::unique_ptr<vm::Machine>>> SandboxManager::start_state(
+    vm::MachineStatePointer state, std::shared_ptr<vm::link::Link> link,
+    vm::RestoredAs restored_as) {
+    vm::RestoreRequest request;
     request.state = std::move(state);
     request.link = std::move(link);
     request.restored_as = restored_as;

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/error.h"
+#include "gateway/sandboxes/context.h"
 #include "gateway/sandboxes/sandbox_image.h"
 #include "gateway/sandboxes/sandbox_note.h"
 #include "kernel-proxy/guest_events.h"
@@ -26,28 +27,6 @@
 #include "vm/machine/machine.h"
 
 namespace cellblock::gateway {
-
-// A kernel and how it is called outside. Language names as E2B writes them ("python").
-struct Context {
-    std::string language;
-    std::shared_ptr<kernel_proxy::Kernel> kernel;
-    // What it was called in the sandboxes that this one is a copy of.
-    std::vector<std::string> former_ids;
-
-    const std::string& id() const { return kernel->spec().id; }
-    const std::string& working_directory() const { return kernel->spec().working_directory; }
-};
-using ContextPointer = std::shared_ptr<Context>;
-
-struct ContextSpec {
-    std::string language = "python";
-    std::string working_directory = "/home/user";
-    // Another kernel of the image than the language's own.
-    std::string kernel_name;
-    kernel_proxy::KernelLaunch launch;
-    std::map<std::string, std::string> environment;  // beside the sandbox's
-    ContextSpec() = default;
-};
 
 // What a machine is told when it becomes sandbox `id`. leave: its kernels were a sandbox's already,
 // and have their environment with what their cells made of it.
@@ -81,11 +60,14 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     // Takes over the kernel that the template brought. Once, before anything else.
     Result<void> open();
     // Takes over what the image had, in a machine that was restored from it: contexts, and, where
-    // the link came with it, running cells, which go on. Instead of open().
-    Result<void> open(const SandboxImage& image, ContextIds ids);
+    // the link came with it, running cells, which go on. What they say is thrown away, but for the
+    // execution `heard`, whose events wait to be taken. Instead of open().
+    Result<void> open(const SandboxImage& image, ContextIds ids, const std::string& heard = {});
     // Goes on with the contexts that the note tells of; those whose process has ended meanwhile get
     // a new one. Instead of open().
     void open(const SandboxNote& note);
+    // The context in which that execution runs; null: none does.
+    ContextPointer context_running(const std::string& execution_id) const;
 
     const std::string& id() const { return id_; }
     const SandboxSpec& spec() const { return spec_; }
@@ -145,7 +127,8 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     ContextPointer add_context(ContextSpec spec, std::string guest_id);
     boost::asio::awaitable<void> let_go_of(std::string context_id);
     ContextPointer add_kernel(std::string language, kernel_proxy::KernelSpec kernel);
-    void add_contexts(const std::vector<ContextImage>& images, ContextIds ids);
+    void add_contexts(const std::vector<ContextImage>& images, ContextIds ids,
+                      const std::string& heard = {});
     void accept_stream(vm::link::StreamPtr stream);
     SandboxImage image() const;  // without the machine's state
     Result<void> check_can_be_copied() const;

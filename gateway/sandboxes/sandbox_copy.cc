@@ -95,15 +95,24 @@ asio::awaitable<Result<SandboxImage>> Sandbox::capture() {
     co_return taken;
 }
 
-Result<void> Sandbox::open(const SandboxImage& image, ContextIds ids) {
+Result<void> Sandbox::open(const SandboxImage& image, ContextIds ids, const std::string& heard) {
     listen_to_guest();
-    add_contexts(image.contexts, ids);
+    add_contexts(image.contexts, ids, heard);
     note_down();
     start_watch();
     return {};
 }
 
-void Sandbox::add_contexts(const std::vector<ContextImage>& images, ContextIds ids) {
+ContextPointer Sandbox::context_running(const std::string& execution_id) const {
+    for (const ContextPointer& context : contexts_) {
+        const auto execution = context->kernel->running();
+        if (execution && execution->request().id == execution_id) return context;
+    }
+    return nullptr;
+}
+
+void Sandbox::add_contexts(const std::vector<ContextImage>& images, ContextIds ids,
+                           const std::string& heard) {
     std::vector<StreamPtr> streams = machine_->link().take_inherited();
     for (StreamPtr& stream : streams) {
         if (stream->kind() == StreamKind::events) accept_stream(std::exchange(stream, nullptr));
@@ -124,6 +133,8 @@ void Sandbox::add_contexts(const std::vector<ContextImage>& images, ContextIds i
         if (ids == ContextIds::fresh) context->former_ids.push_back(original_id);
         if (original.is_default) default_context_id_ = context->id();
         context->kernel->adopt(kernel, take_kernel_stream(streams, kernel.spec.guest_id));
+        const auto running = context->kernel->running();
+        if (running && running->request().id != heard) running->discard();
     }
     // Other streams are cut: they go with `streams`.
 }

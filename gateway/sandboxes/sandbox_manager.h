@@ -42,6 +42,19 @@ struct SandboxManagerOptions {
 
 enum class Resumed { no, yes };
 
+// A cell that goes on in a copy of its sandbox.
+struct MovedCell {
+    SandboxPointer sandbox;
+    ContextPointer context;
+    std::shared_ptr<kernel_proxy::Execution> execution;
+};
+
+// A label of a sandbox's metadata.
+struct CopyLabel {
+    std::string name;
+    std::string value;
+};
+
 class SandboxManager {
   public:
     SandboxManager(boost::asio::any_io_executor executor, SandboxManagerOptions options,
@@ -63,6 +76,16 @@ class SandboxManager {
     // its own; the parent stands still only while it is copied. One result for each copy.
     boost::asio::awaitable<Result<std::vector<Result<SandboxPointer>>>> fork(
         SandboxPointer parent, std::size_t count, std::chrono::seconds timeout);
+
+    // A copy of `parent` as fork() makes it, in which the cell of that execution goes on and is
+    // heard; the parent's own goes on as well. std::nullopt: the cell ended before it was copied.
+    // `label` is put into the copy's metadata.
+    boost::asio::awaitable<Result<std::optional<MovedCell>>> copy_cell(
+        SandboxPointer parent, std::string execution_id, CopyLabel label,
+        std::chrono::seconds timeout);
+    // In place: `sandbox` becomes what `source` is, which is deleted then. Running cells end in
+    // both. Contexts that were copied from `sandbox` get its ids back.
+    boost::asio::awaitable<Result<void>> adopt(SandboxPointer sandbox, SandboxPointer source);
 
     // not_found for an id that never was; sandbox_gone with the reason for one that has ended.
     Result<SandboxPointer> find(const std::string& id) const;
@@ -103,12 +126,13 @@ class SandboxManager {
     boost::asio::awaitable<Result<SandboxPointer>> default_sandbox();
     struct Brood;
     struct Adoption;
-    boost::asio::awaitable<void> adopt(std::vector<vm::FoundMachine> found, PrepareKernel prepare);
+    boost::asio::awaitable<void> adopt_found(std::vector<vm::FoundMachine> found,
+                                             PrepareKernel prepare);
     boost::asio::awaitable<void> adopt_some(std::shared_ptr<Adoption> adoption);
     boost::asio::awaitable<Result<void>> adopt_one(vm::FoundMachine& machine, SandboxNote& note,
                                                    const PrepareKernel& prepare);
     boost::asio::awaitable<Result<SandboxPointer>> copy_of(const SandboxImage& image,
-                                                           std::chrono::seconds timeout);
+                                                           SandboxSpec spec, std::string heard);
     boost::asio::awaitable<void> raise(std::shared_ptr<Brood> brood);
     void enter(SandboxPointer sandbox);
     void update_gauges();
@@ -116,6 +140,9 @@ class SandboxManager {
                                                                SandboxSpec spec);
     boost::asio::awaitable<Result<std::unique_ptr<vm::Machine>>> start_saved(
         SavedSandboxes& where, SavedSandboxPointer saved, std::shared_ptr<vm::link::Link> link,
+        vm::RestoredAs restored_as);
+    boost::asio::awaitable<Result<std::unique_ptr<vm::Machine>>> start_state(
+        vm::MachineStatePointer state, std::shared_ptr<vm::link::Link> link,
         vm::RestoredAs restored_as);
     StartFromState starter_of(SavedSandboxes& where, SavedSandboxPointer saved);
     boost::asio::awaitable<Result<void>> save_paused(SandboxPointer sandbox,

@@ -136,7 +136,7 @@ def main() -> None:
             "local kernel, jupyter_server": Socket(server, local),
             "guest's kernel, our WebSocket": Socket(gateway, guest),
             "guest's kernel, our ZeroMQ door": Door(gateway, guest, str(folders[2])),
-            "guest's kernel, jupyter_server, our WebSocket": Socket(front, through_front),
+            "guest's kernel, jupyter_server, our WebSocket": Socket(front, through_front, v1=False),
         }
         bench_round_trip(ways, inside_guest(gateway, sandbox, runs), runs)
         few = max(3, runs // 10)

@@ -176,6 +176,8 @@ def ask():
 
 ask()
 print([ask() for _ in range(RUNS)])
+# A subscriber that stays and reads no more would hold the kernel back: it drops nothing.
+shell.close(0), iopub.close(0)
 """
 
 

@@ -20,7 +20,12 @@ from jupyter_client import BlockingKernelClient
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from sandboxes import Native, inside_guest, row, timed  # noqa: E402
 from support.gateway import BINARY, Gateway  # noqa: E402
-from support.kernels import KernelSocket, is_status  # noqa: E402
+from support.kernels import (  # noqa: E402
+    KernelSocket,
+    execute_request,
+    is_reply_to,
+    is_status,
+)
 
 TIMEOUT_S = 120
 OUTPUTS = {
@@ -58,14 +63,20 @@ class Door:
 
 
 class Socket:
-    """The same kernel over a WebSocket of the gateway."""
+    """The same kernel over a WebSocket. A jupyter_server in front of a gateway offers no v1, and
+    jupyter_server may send the reply before the last outputs: a cell ends when both were there."""
 
-    def __init__(self, gateway: Gateway, kernel: str):
-        self.socket = KernelSocket(gateway, kernel, v1=True)
+    def __init__(self, server, kernel: str, *, v1: bool = True):
+        self.socket = KernelSocket(server, kernel, v1=v1)
 
     def run(self, code: str) -> None:
-        heard = self.socket.run(code)
-        assert any(is_status(message, "idle") for message in heard)
+        cell = self.socket.send(execute_request(code))
+        replied = idle = False
+        while not (replied and idle):
+            message = self.socket.receive()
+            replied = replied or is_reply_to(message, cell)
+            ours = message["parent_header"].get("msg_id") == cell
+            idle = idle or (ours and is_status(message, "idle"))
 
     def close(self) -> None:
         self.socket.close()

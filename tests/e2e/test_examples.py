@@ -12,20 +12,26 @@ import pytest
 from support.gateway import ROOT
 
 AGENT = ROOT / "examples" / "agent" / "agent.py"
+TREE_SEARCH = ROOT / "examples" / "tree-search" / "search.py"
+REWARDS = ROOT / "examples" / "rl-rewards" / "rewards.py"
 PENGUINS = ROOT / "examples" / "data" / "penguins.csv"
 
 
-def run_agent(gateway, *arguments: str, **environment: str) -> str:
+def run_example(gateway, script, *arguments: str, **environment: str) -> str:
     variables = {"CELLBLOCK_URL": gateway.url, "CELLBLOCK_TOKEN": gateway.token, **environment}
     done = subprocess.run(
-        [sys.executable, AGENT, *arguments],
+        [sys.executable, script, *arguments],
         env={**os.environ, **variables},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def run_agent(gateway, *arguments: str, **environment: str) -> str:
+    return run_example(gateway, AGENT, *arguments, **environment)
 
 
 def test_the_scripted_agent_finds_the_answer_and_mends_its_mistake(gateway):
@@ -93,3 +99,25 @@ def test_the_agent_works_with_any_chat_completions_endpoint(gateway, completions
     assert first["tools"][0]["function"]["name"] == "run_python"
     assert second["messages"][-1]["role"] == "tool"
     assert second["messages"][-1]["tool_call_id"] == "c1"
+
+
+def test_the_tree_search_finds_the_edits_that_pass_all_tests(gateway):
+    output = run_example(gateway, TREE_SEARCH)
+    assert "start: 2 of 6 tests pass" in output, output
+    assert "the best state passes 6 of 6" in output, output
+    # The program that passes has the right edits, and went through states that did not.
+    for right in ("max(len(values), 1)", "sorted(values)", "text[::-1]"):
+        assert right in output.split("the best state")[1], output
+    assert gateway.request("GET", "/snapshots").json() == []
+
+
+def test_rewards_are_given_in_forks_that_do_not_touch_each_other(gateway):
+    before = gateway.request("GET", "/v2/sandboxes").json()
+    output = run_example(gateway, REWARDS, "--candidates", "8")
+    rewards = [float(line.split()[0]) for line in output.splitlines()[:8]]
+    # The right city twice, some city perhaps, none; a crash, a deletion and a loop get nothing.
+    assert rewards[0] == rewards[2] == 1.0, output
+    assert rewards[1] >= 0.1 and rewards[3] >= 0.1
+    assert rewards[4:] == [0.0, 0.0, 0.0, 0.0], output
+    assert "8 candidates scored in" in output and "a second" in output
+    assert gateway.request("GET", "/v2/sandboxes").json() == before

@@ -214,7 +214,7 @@ Result<void> Pool::State::check_room() {
         ++counts.refused;
         return fail(ErrorCode::unavailable,
                     "all " + std::to_string(options.machines_max) + " machines are in use",
-                    "delete a sandbox, try again later, or raise max_machines");
+                    "delete a sandbox, try again later, or raise sandboxes_max");
     }
     if (gate.waiting_urgent() >= options.waiting_takes_max) {
         ++counts.refused;

@@ -98,3 +98,28 @@ TEST_CASE("an execution finishes once and takes nothing afterwards") {
     CHECK(taken.empty());
     CHECK(execution.state() == ExecutionState::finished);
 }
+
+TEST_CASE("a copy has what waits to be taken, and goes its own way") {
+    asio::io_context loop;
+    Execution execution(loop.get_executor(), ExecuteRequest());
+    execution.set_running();
+    int delivered = 0;
+    spawn_logged(loop.get_executor(), deliver_many(execution, 2, delivered), "deliver", nullptr);
+    loop.run();
+    const auto copy = execution.copy(loop.get_executor());
+    CHECK(copy->state() == ExecutionState::running);
+    execution.finish(Finished{Outcome::interrupted});
+    CHECK(copy->state() == ExecutionState::running);
+    loop.restart();
+    spawn_logged(loop.get_executor(), deliver_many(*copy, 1, delivered), "deliver", nullptr);
+    loop.run();
+    copy->finish(Finished{});
+    std::vector<std::string> taken;
+    std::vector<std::string> taken_by_copy;
+    loop.restart();
+    spawn_logged(loop.get_executor(), take_all(execution, taken), "take", nullptr);
+    spawn_logged(loop.get_executor(), take_all(*copy, taken_by_copy), "take", nullptr);
+    loop.run();
+    CHECK(taken == std::vector<std::string>{"0", "1"});
+    CHECK(taken_by_copy == std::vector<std::string>{"0", "1", "0"});
+}

@@ -159,6 +159,7 @@ TEST_CASE_FIXTURE(Fixture, "an image has the cell that runs, and none that is st
     const KernelImage image = kernel->image();
     CHECK(image.state == KernelState::busy);
     CHECK(image.spec.guest_id == "guest-id");
+    CHECK(kernel->running() == first);
     first->stop(StopReason::interrupted);
     CHECK(finish(first).finished.outcome == Outcome::interrupted);
     CHECK(finish(second).text == "queued");

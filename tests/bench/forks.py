@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 """What forks, pauses and snapshots cost, as functions of the memory that a sandbox has written.
 
-    python3 tests/bench/snapshots.py [--sizes 20,200,1000] [--children 16]
+    python3 tests/bench/forks.py [--sizes 20,200,1000,2000] [--children 16]
 
-Prints figures and ratios; asserts nothing, because speed depends on the machine. The ratio is
-against an unisolated ipykernel on the same host that is started and runs the same cells again.
-Needs what tests/bench/sandboxes.py needs.
+Prints figures and ratios; asserts nothing, because speed depends on the machine. The ratios are
+against an unisolated ipykernel on the same host that is started and runs the same cells again, and
+against QEMU's own `migrate` to a file and back of a machine with as much memory in use. Needs what
+tests/bench/sandboxes.py needs.
 """
 
 import argparse
 import json
+import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from qemu_migrate import newest_template, out_and_back
 from sandboxes import Native, proportional_kib
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
@@ -22,6 +26,7 @@ from support.gateway import Gateway  # noqa: E402
 
 FILL = "import numpy as np, pandas as pd\nblock = np.random.default_rng(1).bytes({mib} << 20)"
 LOOK = "print(len(block))"
+CACHE = Path(os.environ.get("CELLBLOCK_CACHE_DIR", "/var/cache/cellblock"))
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -83,10 +88,13 @@ def bench_size(gateway: Gateway, mib: int) -> None:
     resumed = timed(lambda: post(gateway, f"/sandboxes/{sandbox}/resume"))
     ok(gateway, sandbox, LOOK)
     gateway.delete_sandbox(sandbox)
+    folder = Path(tempfile.mkdtemp(prefix="cellblock-bench-"))
+    out, back, size = out_and_back(newest_template(CACHE), mib, folder)
     print(
         f"{mib:6} {captured['bytes'] / 2**20:9.0f} {captured['us'] / 1000:10.1f} {forked:9.2f} "
         f"{answered:9.2f} {native / answered:8.2f}x {paused:8.2f} {resumed:8.2f} "
-        f"{native / resumed:8.2f}x {disk / 2**20:9.0f}",
+        f"{native / resumed:8.2f}x {disk / 2**20:9.0f} {out:9.2f} {back:7.2f} "
+        f"{(out + back) / (paused + resumed):7.2f}x {size / 2**20:8.0f}",
         flush=True,
     )
 
@@ -109,15 +117,19 @@ def bench_children(gateway: Gateway, count: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", default="20,200,1000")
+    parser.add_argument("--sizes", default="20,200,1000,2000")
     parser.add_argument("--children", type=int, default=16)
     arguments = parser.parse_args()
     gateway = Gateway("--pool-size", "0", "--log-level", "debug")
     try:
-        print("                          parent    ------ child ------            (ratios: native")
-        print(" array   written     stands still  called  answered  ratio   pause    resume ")
+        print("                        parent      ------ child ------            pause and resume")
         print(
-            "   MiB       MiB         ms         s         s                s        s   ... disk"
+            " array   written     stands still  called  answered vs native   pause    resume "
+            "vs native  on disk | migrate   back  vs ours   its file"
+        )
+        print(
+            "   MiB       MiB         ms         s         s                   s        s"
+            "                MiB |       s       s               MiB"
         )
         for mib in map(int, arguments.sizes.split(",")):
             bench_size(gateway, mib)

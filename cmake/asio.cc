@@ -1,0 +1,2 @@
+// Asio's own parts (libraries.cmake).
+#include <boost/asio/impl/src.hpp>

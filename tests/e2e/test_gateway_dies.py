@@ -2,14 +2,11 @@
 
 import json
 import os
-import random
 import signal
 import subprocess
-import threading
 import time
 
 import pytest
-import requests
 from support.mortal import Caller, Mortal, is_alive, numbers_in, start_time
 
 COUNTING = """
@@ -240,63 +237,3 @@ def test_an_upgrade_keeps_sandboxes_and_a_plain_stop_ends_them(mortal):
     mortal.stop(signal.SIGTERM)
     assert not mortal.alive()
     assert mortal.start().request("GET", f"/sandboxes/{sandbox}").status_code == 404
-
-
-class Client(threading.Thread):
-    """Runs counting cells in a sandbox of its own, one after the other, whoever serves them."""
-
-    def __init__(self, mortal: Mortal, sandbox: str):
-        super().__init__(daemon=True)
-        self.mortal = mortal
-        self.sandbox = sandbox
-        self.over = threading.Event()
-        self.cells = 0
-        self.failure = ""
-
-    def run(self) -> None:
-        try:
-            while not self.over.is_set():
-                self.one_cell()
-        except (AssertionError, OSError, ValueError) as error:
-            self.failure = repr(error)
-
-    def one_cell(self) -> None:
-        caller = None
-        try:
-            caller = Caller(
-                self.mortal.gateway, COUNTING.format(count=150, pause=0.01), self.sandbox
-            )
-            caller.read()
-        except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError):
-            if caller is None:  # its cell may run, but nobody knows its name
-                time.sleep(0.05)
-                return
-        lines = list(caller.lines)
-        if not lines or lines[-1]["type"] != "end_of_execution":
-            lines.extend(self.mortal.follow(caller.id, len(lines)))
-        assert numbers_in(lines) == list(range(150)), numbers_in(lines)
-        assert [line for line in lines if line["type"] == "error"] == []
-        self.cells += 1
-
-
-def test_twenty_kills_under_load_lose_no_variable_and_no_line(mortal):
-    sandboxes = [mortal.gateway.create_sandbox(timeout=3600) for _ in range(3)]
-    for number, sandbox in enumerate(sandboxes):
-        mortal.gateway.execute(f"mine = {number}", sandbox=sandbox)
-    clients = [Client(mortal, sandbox) for sandbox in sandboxes]
-    for client in clients:
-        client.start()
-    moments = random.Random(5)
-    for _ in range(20):
-        time.sleep(moments.uniform(0.0, 1.5))  # any moment is as good as another
-        mortal.restart()
-    for client in clients:
-        client.over.set()
-    for client in clients:
-        client.join(timeout=300)
-        assert not client.is_alive()
-    assert [client.failure for client in clients] == ["", "", ""]
-    assert all(client.cells > 0 for client in clients)
-    for number, sandbox in enumerate(sandboxes):
-        assert mortal.gateway.execute("mine", sandbox=sandbox).text == str(number)
-    assert len(mortal.alive()) == 3

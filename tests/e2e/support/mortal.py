@@ -29,6 +29,19 @@ def start_time(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
 
 
+def processes_that_mention(text: str) -> list[str]:
+    """Their command lines: machines, their jails, relays."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue  # it has just ended
+        if text in line:
+            found.append(line.strip())
+    return found
+
+
 class Mortal:
     """One gateway after the other with the same state; knows every machine that any of them had."""
 
@@ -42,7 +55,9 @@ class Mortal:
         self.start()
 
     def start(self) -> Gateway:
-        self.gateway = Gateway(*self.arguments, state=self.state)
+        """The first one's port is that of all: ZeroMQ relays know the gateway by its address."""
+        listen = ("--listen", self.gateway.url.removeprefix("http://")) if self.gateway else ()
+        self.gateway = Gateway(*self.arguments, *listen, state=self.state)
         return self.gateway
 
     def note_machines(self) -> None:
@@ -92,9 +107,11 @@ class Mortal:
         for name in left:
             os.kill(self.machines[name][0], signal.SIGKILL)
         folders = sorted(path.name for path in self.state.glob("run/*"))
+        strays = processes_that_mention(str(self.state))
         shutil.rmtree(self.folder, ignore_errors=True)
         assert not left, f"machines outlived the last gateway: {left}"
         assert not folders, f"run folders stay: {folders}"
+        assert not strays, f"processes of it are left: {strays}"
 
     def follow(self, execution: str, count: int) -> Iterator[dict]:
         """The lines of an execution from number `count` on, over any number of gateways."""

@@ -1,5 +1,5 @@
-"""Clients that outlive gateways: each runs cells in a kernel of its own, one after the other, checks
-all that comes back, and holds that each cell ran once, whoever served it."""
+"""Clients that outlive gateways: each runs cells in a kernel of its own, one after the other,
+checks all that comes back, and holds that each cell ran once, whoever served it."""
 
 import threading
 import time

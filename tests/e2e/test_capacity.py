@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from support.gateway import Gateway
+from support.kernels import wait_until
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def test_a_start_beyond_the_machines_waits_until_one_is_free(gateway_of):
 
     waiter = threading.Thread(target=create)
     waiter.start()
-    gateway.wait_until(lambda: metric(gateway, "cellblock_pool_waiting") == 1)
+    wait_until(lambda: metric(gateway, "cellblock_pool_waiting") == 1, "the second to wait")
     assert "answer" not in second
     gateway.request("DELETE", f"/sandboxes/{first}")
     waiter.join(120)

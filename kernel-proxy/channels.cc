@@ -150,6 +150,10 @@ asio::awaitable<Result<void>> Channels::send(const ClientMessage& message,
         question_.reset();
     } else {
         requests_.add(message.routing, session);
+        if (message.routing.msg_type.ends_with("_request")) {
+            note_asked(message.routing, session);
+            if (const auto asked = kernel_.asked) asked();
+        }
     }
     if (message.routing.msg_type == "shutdown_request" && kernel_.expect_exit) {
         kernel_.expect_exit(wanted_after_shutdown(message));
@@ -165,9 +169,10 @@ void Channels::moved() {
 
 // --- the journal -------------------------------------------------------------------------------
 
-void Channels::append(SharedMessage message, std::string recipient, Journal::Weight weight) {
+void Channels::append(SharedMessage message, std::string recipient, Journal::Weight weight,
+                      std::uint64_t source) {
     if (sessions_.empty()) return;
-    journal_.append(std::move(message), recipient, weight);
+    journal_.append(std::move(message), recipient, weight, source);
     end_overrun_clients();
     forget_what_all_have();
     for (const auto& [name, session] : sessions_) {
@@ -179,7 +184,7 @@ void Channels::append(SharedMessage message, std::string recipient, Journal::Wei
 void Channels::append_reply(std::optional<OpenRequests::Ready> ready) {
     if (!ready) return;
     const auto weight = weight_of_reply(*ready->message);
-    append(std::move(ready->message), std::move(ready->session), weight);
+    append(std::move(ready->message), std::move(ready->session), weight, ready->source);
 }
 
 // Of a client in its replay gaps are told instead.
@@ -205,7 +210,14 @@ void Channels::forget_what_all_have() {
         const bool kept = session->returns && session->confirms;
         needed = std::min(needed, kept ? session->confirmed : session->next);
     }
+    // An `idle` and the reply that it let out are made anew together.
+    while (needed > journal_.begin() && needed < journal_.end() && journal_.at(needed).source > 0 &&
+           journal_.at(needed).source == journal_.at(needed - 1).source) {
+        --needed;
+    }
+    const Position before = journal_.begin();
     journal_.forget_before(needed);
+    if (journal_.begin() != before && kernel_.moved_on) kernel_.moved_on();
 }
 
 std::uint64_t Channels::least_lag_bytes() const {
@@ -248,37 +260,43 @@ asio::awaitable<void> Channels::wait_for_room(std::size_t bytes) {
 
 // --- the kernel's messages ---------------------------------------------------------------------
 
-void Channels::take(SharedMessage message, const Routing& routing) {
+void Channels::take(SharedMessage message, const Routing& routing, std::uint64_t source) {
     if (closed_) return;
     if (!routing.session.empty()) kernel_session_ = routing.session;
     switch (message->channel()) {
         case Channel::iopub:
-            return take_iopub(std::move(message), routing);
+            return take_iopub(std::move(message), routing, source);
         case Channel::shell:
-            return hold(routing, std::move(message));
+            note_answered(routing.parent_msg_id, source);
+            return hold(routing, std::move(message), source);
         case Channel::control:
-            return append_reply(requests_.reply_at_once(routing.parent_msg_id, std::move(message)));
+            note_answered(routing.parent_msg_id, source);
+            return append_reply(
+                requests_.reply_at_once(routing.parent_msg_id, std::move(message), source));
         case Channel::stdin_:
-            return take_question(std::move(message), routing);
+            return take_question(std::move(message), routing, source);
     }
 }
 
-void Channels::take_iopub(SharedMessage message, const Routing& routing) {
+void Channels::take_iopub(SharedMessage message, const Routing& routing, std::uint64_t source) {
     // Its subscription is the agent's; clients that index parent_header break on it.
     if (routing.msg_type == "iopub_welcome") return;
     const StatusKind status = status_of(*message, routing);
     activity_.note(routing, status);
     if (status == StatusKind::busy) requests_.set_busy(routing.parent_msg_id);
     const auto weight = weight_of_iopub(*message, routing.msg_type);
-    append(std::move(message), {}, weight);
+    // `idle` lets the reply out behind it that came before it: both are made anew, or neither.
+    const std::uint64_t held = requests_.held_source(routing.parent_msg_id);
+    const bool with_reply = status == StatusKind::idle && held > 0;
+    append(std::move(message), {}, weight, with_reply ? std::min(source, held) : source);
     if (status != StatusKind::idle) return;
     if (question_ && question_->request_id == routing.parent_msg_id) question_.reset();
     append_reply(requests_.set_idle(routing.parent_msg_id));
 }
 
-void Channels::hold(const Routing& routing, SharedMessage message) {
+void Channels::hold(const Routing& routing, SharedMessage message, std::uint64_t source) {
     const Deadline until = steady_clock::now() + limits::reply_hold_timeout;
-    append_reply(requests_.reply(routing.parent_msg_id, std::move(message), until));
+    append_reply(requests_.reply(routing.parent_msg_id, std::move(message), until, source));
     if (releasing_ || !requests_.next_overdue()) return;
     releasing_ = true;
     spawn_logged(executor_, release_held(), "kernel_replies", shared_from_this());
@@ -298,13 +316,13 @@ asio::awaitable<void> Channels::release_held() {
     releasing_ = false;
 }
 
-void Channels::take_question(SharedMessage message, const Routing& routing) {
+void Channels::take_question(SharedMessage message, const Routing& routing, std::uint64_t source) {
     Question question{routing.parent_msg_id, requests_.owner(routing.parent_msg_id)};
     const std::string session = question.session;
     question_ = std::move(question);
     if (!session.empty()) {
         const auto weight = weight_of_reply(*message);
-        append(std::move(message), session, weight);
+        append(std::move(message), session, weight, source);
     }
     if (attached(session) || watching_) return;
     spawn_logged(executor_, watch_question(), "kernel_question", shared_from_this());
@@ -334,10 +352,11 @@ void Channels::announce(std::string_view execution_state) {
     auto message = make_kernel_message(Channel::iopub, frames);
     if (!message) return;
     append(std::make_shared<const KernelMessage>(std::move(*message)), {},
-           Journal::Weight::essential);
+           Journal::Weight::essential, 0);
 }
 
 void Channels::new_process() {
+    asked_.clear();
     for (auto& ready : requests_.clear()) append_reply(std::move(ready));
     activity_.reset();
     question_.reset();
@@ -352,6 +371,8 @@ void Channels::close(const std::string& reason) {
     kernel_.send = nullptr;
     kernel_.interrupt = nullptr;
     kernel_.expect_exit = nullptr;
+    kernel_.asked = nullptr;
+    kernel_.moved_on = nullptr;
     for (const auto& [name, session] : sessions_) {
         if (session->attached != nullptr) session->attached->end(EndReason::kernel_gone, reason);
     }

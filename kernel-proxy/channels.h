@@ -9,6 +9,7 @@
 // thread only. After close() nothing is sent and nobody attaches.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,6 +23,7 @@
 #include "base/condition.h"
 #include "kernel-proxy/activity.h"
 #include "kernel-proxy/attachment.h"
+#include "kernel-proxy/channels_image.h"
 #include "kernel-proxy/open_requests.h"
 
 namespace cellblock::kernel_proxy {
@@ -39,6 +41,8 @@ class Channels : public std::enable_shared_from_this<Channels> {
         std::function<boost::asio::awaitable<Result<void>>(const ClientMessage&)> send;
         std::function<void()> interrupt;
         std::function<void(AfterShutdown)> expect_exit;  // a client asked the process to end
+        std::function<void()> asked;                     // a request is noted, and goes out next
+        std::function<void()> moved_on;                  // the clients need less than before
 
         KernelSide() = default;
     };
@@ -59,7 +63,8 @@ class Channels : public std::enable_shared_from_this<Channels> {
     WallTime last_activity() const { return activity_.last(); }
 
     // --- the kernel's side ---
-    void take(SharedMessage message, const Routing& routing);
+    // `source`: the message's number, for a gateway that goes on with the kernel.
+    void take(SharedMessage message, const Routing& routing, std::uint64_t source = 0);
     // Before a message of that size is taken: waits for clients that are far behind, then ends
     // them.
     boost::asio::awaitable<void> wait_for_room(std::size_t bytes);
@@ -67,6 +72,13 @@ class Channels : public std::enable_shared_from_this<Channels> {
     void announce(std::string_view execution_state);
     // The process is another one: what was asked of the old one is not answered any more.
     void new_process();
+    // --- across gateways (channels_image.cc) ---
+    // Of `received` messages: no client that may come back needs these any more.
+    std::uint64_t settled_through(std::uint64_t received) const;
+    ChannelsImage image(std::uint64_t base) const;
+    // Once, before anything is taken: the messages after image.base come next.
+    void restore(const ChannelsImage& image);
+
     // Clients get what waits for them, then end. Final.
     void close(const std::string& reason);
 
@@ -85,14 +97,18 @@ class Channels : public std::enable_shared_from_this<Channels> {
     void detach(Session& session, const Attachment* attachment);
 
     Result<std::shared_ptr<Session>> session_for(const std::string& name);
-    void append(SharedMessage message, std::string recipient, Journal::Weight weight);
+    void append(SharedMessage message, std::string recipient, Journal::Weight weight,
+                std::uint64_t source);
+    bool somebody_returns() const;
+    void note_asked(const Routing& request, const std::string& session);
+    void note_answered(const std::string& msg_id, std::uint64_t source);
     void append_reply(std::optional<OpenRequests::Ready> ready);
     void end_overrun_clients();
     void end_slow(Session& session);
     void forget_what_all_have();
-    void take_iopub(SharedMessage message, const Routing& routing);
-    void take_question(SharedMessage message, const Routing& routing);
-    void hold(const Routing& routing, SharedMessage message);
+    void take_iopub(SharedMessage message, const Routing& routing, std::uint64_t source);
+    void take_question(SharedMessage message, const Routing& routing, std::uint64_t source);
+    void hold(const Routing& routing, SharedMessage message, std::uint64_t source);
     boost::asio::awaitable<void> release_held();
     boost::asio::awaitable<void> watch_question();
     std::shared_ptr<Session> furthest_behind() const;
@@ -106,6 +122,13 @@ class Channels : public std::enable_shared_from_this<Channels> {
     Journal journal_;
     std::map<std::string, std::shared_ptr<Session>> sessions_;
     OpenRequests requests_;
+    struct Asked {
+        std::string msg_id;
+        std::string msg_type;
+        std::string session;
+        std::uint64_t answered = 0;  // number of the reply; 0: none yet
+    };
+    std::deque<Asked> asked_;  // by clients, lately
     Activity activity_;
     std::string kernel_session_;  // as its messages have it
     std::optional<Question> question_;

@@ -15,6 +15,7 @@ std::shared_ptr<Execution> Execution::copy(boost::asio::any_io_executor executor
     copy->abandoned_ = abandoned_;
     copy->events_ = events_;
     copy->queued_bytes_ = queued_bytes_;
+    copy->heard_through_ = heard_through_;
     return copy;
 }
 
@@ -29,6 +30,7 @@ boost::asio::awaitable<std::optional<OutputEvent>> Execution::next(Deadline dead
     Queued first = std::move(events_.front());
     events_.pop_front();
     queued_bytes_ -= first.bytes;
+    taken_through_ = first.position;
     changed_.notify_all();
     co_return std::move(first.event);
 }
@@ -53,13 +55,34 @@ void Execution::abandon() {
     stop(StopReason::cancelled);
 }
 
+void Execution::keep_by(std::weak_ptr<ExecutionKeeper> keeper) {
+    keeper_ = std::move(keeper);
+    kept_ = true;
+}
+
+void Execution::heard(std::uint64_t position) {
+    heard_through_ = position;
+    if (kept_) unsettled_.push_back(position);
+}
+
+std::optional<std::uint64_t> Execution::first_unsettled() const {
+    if (unsettled_.empty()) return std::nullopt;
+    return unsettled_.front();
+}
+
+void Execution::settle(std::uint64_t position) {
+    while (!unsettled_.empty() && unsettled_.front() <= position) unsettled_.pop_front();
+    if (position == UINT64_MAX) kept_ = false;
+    if (on_settled_) on_settled_();
+}
+
 void Execution::set_running() {
     state_ = ExecutionState::running;
 }
 
 boost::asio::awaitable<void> Execution::deliver(OutputEvent event, std::size_t bytes) {
     if (abandoned_ || state_ == ExecutionState::finished) co_return;
-    events_.push_back(Queued{std::move(event), bytes});
+    events_.push_back(Queued{std::move(event), bytes, heard_through_});
     queued_bytes_ += bytes;
     changed_.notify_all();
     while (queued_bytes_ > limits::execution_queue_max_bytes && !abandoned_ &&
@@ -72,7 +95,7 @@ void Execution::finish(Finished finished) {
     if (state_ == ExecutionState::finished) return;
     state_ = ExecutionState::finished;
     on_stop_ = nullptr;
-    if (!abandoned_) events_.push_back(Queued{std::move(finished), 0});
+    if (!abandoned_) events_.push_back(Queued{std::move(finished), 0, heard_through_});
     changed_.notify_all();
 }
 

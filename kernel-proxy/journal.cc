@@ -5,13 +5,15 @@
 
 namespace cellblock::kernel_proxy {
 
-void Journal::append(SharedMessage message, std::string recipient, Weight weight) {
+void Journal::append(SharedMessage message, std::string recipient, Weight weight,
+                     std::uint64_t source) {
     Entry entry;
     entry.bytes = message->size_bytes();
     entry.message = std::move(message);
     entry.recipient = std::move(recipient);
     entry.weight = weight;
     entry.offset = appended_bytes_;
+    entry.source = source;
     bytes_ += entry.bytes;
     if (weight == Weight::essential) essential_bytes_ += entry.bytes;
     appended_bytes_ += entry.bytes;

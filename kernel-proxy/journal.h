@@ -30,6 +30,9 @@ class Journal {
         Weight weight = Weight::bulk;
         std::size_t bytes = 0;
         std::uint64_t offset = 0;  // bytes appended before it
+        // Of the kernel's messages, the first that the guest has to say again to make this entry
+        // and what follows it; 0: it is not the kernel's.
+        std::uint64_t source = 0;
 
         Entry() = default;
         bool is_for(const std::string& session) const {
@@ -40,7 +43,8 @@ class Journal {
     Journal(std::size_t bytes_max, std::size_t entries_max)
         : bytes_max_(bytes_max), entries_max_(entries_max) {}
 
-    void append(SharedMessage message, std::string recipient, Weight weight);
+    void append(SharedMessage message, std::string recipient, Weight weight,
+                std::uint64_t source = 0);
     // Nobody needs what is before `position`.
     void forget_before(Position position);
 

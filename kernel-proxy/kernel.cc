@@ -89,8 +89,15 @@ void Kernel::adopt(std::int64_t running_pid) {
     adopt(image, nullptr);
 }
 
-void Kernel::open_stream() {
-    stream_ = link_->open(vm::link::StreamKind::kernel, Json{{"kernel_id", spec_.guest_id}}.dump());
+void Kernel::open_stream(Counting counting) {
+    if (counting == Counting::anew) {
+        received_ = acknowledged_ = logged_through_ = 0;
+        settling_.clear();
+    }
+    const auto after = static_cast<std::int64_t>(received_);
+    const Json params = {{"kernel_id", spec_.guest_id},
+                         {"after", counting == Counting::anew ? -1 : after}};
+    stream_ = link_->open(vm::link::StreamKind::kernel, params.dump());
 }
 
 void Kernel::spawn(asio::awaitable<void> task, std::string name) {
@@ -217,6 +224,10 @@ Channels::KernelSide Kernel::side_for_channels() {
     side.ready = [this] { return wait_for_process(); };
     side.send = [this](const ClientMessage& message) { return send_from_client(message); };
     side.expect_exit = [this](AfterShutdown after) { expected_exit_ = after; };
+    side.asked = [this] {
+        if (keep_place_) keep_place_();
+    };
+    side.moved_on = [this] { changed_.notify_all(); };
     side.interrupt = [this] { spawn(interrupt_for_channels(), "kernel_interrupt"); };
     return side;
 }
@@ -264,23 +275,26 @@ asio::awaitable<void> Kernel::read_messages() {
             const Error error =
                 received ? Error(ErrorCode::connection_lost, "the stream ended") : received.error();
             log::warning("kernel_stream_lost", {{"kernel_id", spec_.id}, {"error", error.text()}});
-            end_running(Outcome::internal, error.in("reading from the kernel"));
             if (link_->closed()) co_return;  // close() follows from the machine's end
+            // The guest says again what was on its way; if it cannot, the cell's output has a hole.
+            if (losses > 0) end_running(Outcome::internal, error.in("reading from the kernel"));
             if (++losses > limits::kernel_stream_losses_max) {
                 if (on_unresponsive_) on_unresponsive_(error);
                 co_return;
             }
-            open_stream();
+            open_stream(losses == 1 ? Counting::on : Counting::anew);
             continue;
         }
         losses = 0;
+        const std::uint64_t position = ++received_;
         // A running Execution paces the kernel by itself.
         if (!current_) co_await channels_->wait_for_room((*received)->size_bytes());
-        co_await on_message(std::make_shared<const KernelMessage>(std::move(**received)));
+        co_await on_message(std::make_shared<const KernelMessage>(std::move(**received)), position);
+        acknowledge_soon();
     }
 }
 
-asio::awaitable<void> Kernel::on_message(SharedMessage message) {
+asio::awaitable<void> Kernel::on_message(SharedMessage message, std::uint64_t position) {
     const auto routing = read_routing(*message);
     if (!routing) {
         log::warning("kernel_message_refused",
@@ -288,10 +302,12 @@ asio::awaitable<void> Kernel::on_message(SharedMessage message) {
         co_return;
     }
     const bool waited_for_client = channels_->client_cell_running();
-    channels_->take(message, *routing);
+    channels_->take(message, *routing, position);
     if (waited_for_client && !channels_->client_cell_running()) changed_.notify_all();
     const auto cell = current_;
     if (!cell || routing->parent_msg_id != cell->msg_id()) co_return;
+    if (position <= logged_through_) co_return;  // said again for others
+    cell->execution().heard(position);
     if (message->channel() == Channel::iopub) {
         co_await on_iopub(*cell, *message, *routing);
     } else if (message->channel() == Channel::shell && routing->msg_type == "execute_reply") {
@@ -323,6 +339,7 @@ void Kernel::on_reply(RunningCell& cell, const KernelMessage& message) {
                      {{"kernel_id", spec_.id}, {"error", reply.error().cause}});
         return;  // the tail grace ends the execution
     }
+    if (const auto keeper = cell.execution().keeper()) keeper->answered(to_string(reply->status));
     cell.set_reply(std::move(*reply));
     changed_.notify_all();
 }

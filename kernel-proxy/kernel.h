@@ -32,52 +32,15 @@
 #include "base/condition.h"
 #include "kernel-proxy/channels.h"
 #include "kernel-proxy/execution.h"
-#include "kernel-proxy/kernel_launch.h"
+#include "kernel-proxy/kernel_image.h"
 #include "kernel-proxy/message.h"
 #include "vm/link/link.h"
 
 namespace cellblock::kernel_proxy {
 
-class RunningCell;
-
-enum class KernelState { starting, idle, busy, restarting, dead };
-std::string_view to_string(KernelState state);
-
-// What a kernel is started with, and restarted with: it comes back the same.
-struct KernelSpec {
-    std::string id;                // the gateway's id: unique over all sandboxes
-    std::string guest_id;          // the agent's id: unique within its VM
-    std::string name = "python3";  // kernelspec in the guest
-    std::string working_directory = "/home/user";
-    std::map<std::string, std::string> environment;  // the sandbox's, then the context's own
-    KernelLaunch launch;
-    KernelSpec() = default;
-};
-
-// The guest says that a kernel process ended without being asked to.
-struct KernelDeath {
-    std::int64_t pid = 0;
-    std::string how;  // "signal 11 (Segmentation fault)"
-    bool out_of_memory = false;
-    std::int64_t peak_bytes = 0;
-    std::int64_t limit_bytes = 0;
-    std::int64_t processes_max = 0;  // not 0: it had more, and was killed for it
-};
-
 // Whether Jupyter clients are told that the process is replaced: the one that asked knows, and
 // takes the news for a crash.
 enum class Announce { no, yes };
-
-// A kernel as it is at one moment, for a copy of its guest.
-struct KernelImage {
-    KernelSpec spec;
-    std::int64_t pid = 0;
-    KernelState state = KernelState::idle;
-    // The cell that the kernel was given, with an execution of its own. Null: none.
-    std::shared_ptr<RunningCell> running;
-
-    KernelImage() = default;
-};
 
 class Kernel : public std::enable_shared_from_this<Kernel> {
   public:
@@ -89,8 +52,7 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     Kernel& operator=(const Kernel&) = delete;
     ~Kernel();
 
-    // Starts a process in the guest, or takes over the one that the template brought
-    // (`running_pid`).
+    // Starts a process in the guest, or takes over the one that the template brought.
     boost::asio::awaitable<Result<void>> start();
     void adopt(std::int64_t running_pid);
     // Goes on where `image` was taken, in a copy of its guest. `stream`: the copy's kernel stream;
@@ -100,8 +62,11 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     // The execution of the cell that runs; null: none does. In a copy it has to be taken from, or
     // discarded: nobody else does.
     std::shared_ptr<Execution> running() const;
-    // Until it neither starts nor restarts nor ends a cell by force: an image of that would be of
-    // no use.
+    // What the clients that may come back have; std::nullopt: there are none.
+    std::optional<ChannelsImage> clients();
+    // `listener` writes it down: called before it changes for the guest or the kernel.
+    void on_place_changed(std::function<void()> listener) { keep_place_ = std::move(listener); }
+    // Until it neither starts nor restarts nor ends a cell by force: an image of that is of no use.
     boost::asio::awaitable<void> wait_settled(Deadline deadline);
     // The guest stands still: nothing is sent, no deadline passes, nothing is forced, until thaw().
     void freeze();
@@ -118,6 +83,7 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
 
     // Queues a cell. too_many when the queue is full; kernel_died when the kernel is dead.
     Result<std::shared_ptr<Execution>> execute(ExecuteRequest request);
+    Result<void> execute(std::shared_ptr<Execution> execution);
     // Interrupts the running cell, if any; queued ones stay.
     boost::asio::awaitable<Result<void>> interrupt();
     // A new process with the same id, environment and directory. The running cell ends as
@@ -136,6 +102,7 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
 
   private:
     boost::asio::awaitable<void> run_queue();
+    Result<void> check_may_queue(const ExecuteRequest& request) const;
     void drop_stopped_from_queue();
     void listen_for_stop(Execution& execution);
     boost::asio::awaitable<void> run(std::shared_ptr<Execution> execution);
@@ -153,12 +120,19 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
 
     boost::asio::awaitable<Result<void>> send(const Request& request);
     boost::asio::awaitable<void> read_messages();
-    boost::asio::awaitable<void> on_message(SharedMessage message);
+    boost::asio::awaitable<void> on_message(SharedMessage message, std::uint64_t position);
     boost::asio::awaitable<void> on_iopub(RunningCell& cell, const KernelMessage& message,
                                           const Routing& routing);
     void on_reply(RunningCell& cell, const KernelMessage& message);
-    void open_stream();
     std::shared_ptr<RunningCell> copy_of(const RunningCell& cell) const;
+    // anew: messages are counted from 1. on: from where it was; the guest says the rest again.
+    enum class Counting { anew, on };
+    void open_stream(Counting counting);
+    // kernel_acknowledge.cc
+    std::uint64_t settled_through();
+    void acknowledge_soon();
+    boost::asio::awaitable<void> acknowledge();
+    boost::asio::awaitable<void> send_again(std::shared_ptr<const Request> request);
     void spawn(boost::asio::awaitable<void> task, std::string name);
 
     boost::asio::any_io_executor executor_;
@@ -166,11 +140,17 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     KernelSpec spec_;
     std::function<void(Error)> on_unresponsive_;
     std::function<void()> on_shut_down_;
+    std::function<void()> keep_place_;
+    std::uint64_t logged_through_ = 0;  // what an earlier gateway has on disk of the running cell
     std::optional<AfterShutdown> expected_exit_;
     KernelState state_ = KernelState::starting;
     std::string session_;
     std::int64_t pid_ = 0;
     vm::link::StreamPtr stream_;
+    std::uint64_t received_ = 0;      // messages, as the guest counts them
+    std::uint64_t acknowledged_ = 0;  // told to the guest
+    bool acknowledging_ = false;
+    std::deque<std::shared_ptr<Execution>> settling_;  // may have unsettled messages
     std::deque<std::shared_ptr<Execution>> queue_;
     std::shared_ptr<RunningCell> current_;
     bool frozen_ = false;

@@ -12,6 +12,20 @@ namespace asio = boost::asio;
 using std::chrono::steady_clock;
 
 Result<std::shared_ptr<Execution>> Kernel::execute(ExecuteRequest request) {
+    auto execution = std::make_shared<Execution>(executor_, std::move(request));
+    CB_TRY(execute(execution));
+    return execution;
+}
+
+Result<void> Kernel::execute(std::shared_ptr<Execution> execution) {
+    CB_TRY(check_may_queue(execution->request()));
+    listen_for_stop(*execution);
+    queue_.push_back(std::move(execution));
+    changed_.notify_all();
+    return {};
+}
+
+Result<void> Kernel::check_may_queue(const ExecuteRequest& request) const {
     if (link_ == nullptr) {
         return fail(ErrorCode::sandbox_gone, "the sandbox of this context is gone",
                     "make a new sandbox");
@@ -30,17 +44,16 @@ Result<std::shared_ptr<Execution>> Kernel::execute(ExecuteRequest request) {
                     std::to_string(queue_.size()) + " executions already wait on this context",
                     "wait for some to finish, or use another context");
     }
-    auto execution = std::make_shared<Execution>(executor_, std::move(request));
-    listen_for_stop(*execution);
-    queue_.push_back(execution);
-    changed_.notify_all();
-    return execution;
+    return {};
 }
 
 void Kernel::listen_for_stop(Execution& execution) {
     execution.set_stop_listener([this] {
         drop_stopped_from_queue();
         changed_.notify_all();
+    });
+    execution.set_settle_listener([weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->changed_.notify_all();
     });
 }
 
@@ -88,6 +101,10 @@ asio::awaitable<void> Kernel::run(std::shared_ptr<Execution> execution) {
     current_ = cell;
     state_ = KernelState::busy;
     execution->set_running();
+    settling_.push_back(execution);
+    if (const auto keeper = execution->keeper()) {
+        keeper->sending(as_text(request.frames.front()), received_);
+    }
     const auto sent = co_await send(request);
     if (!sent) {
         cell->end_now(Outcome::internal, sent.error().in("sending the cell to the kernel"));

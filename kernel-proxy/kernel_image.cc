@@ -18,6 +18,7 @@ KernelImage Kernel::image() const {
     KernelImage image;
     image.spec = spec_;
     image.pid = pid_;
+    image.received = received_;
     image.state = state_ == KernelState::dead ? KernelState::dead : KernelState::idle;
     if (!current_ || !current_->sent() || current_->done()) return image;
     image.running = copy_of(*current_);
@@ -28,14 +29,32 @@ KernelImage Kernel::image() const {
 void Kernel::adopt(const KernelImage& image, vm::link::StreamPtr stream) {
     pid_ = image.pid;
     state_ = image.state;
-    if (stream) {
+    received_ = image.received;
+    if (image.resumes && (image.running || image.channels)) {
+        if (image.channels) {
+            channels_->restore(*image.channels);
+            received_ = image.channels->base;
+        }
+        acknowledged_ = received_;
+        open_stream(Counting::on);
+    }
+    if (image.resumes && image.running) {
+        logged_through_ = image.received;
+        current_ = image.running;
+        settling_.push_back(current_->execution_pointer());
+        listen_for_stop(current_->execution());
+        if (state_ == KernelState::idle) state_ = KernelState::busy;
+        if (image.send_again) spawn(send_again(image.send_again), "kernel_send_again");
+    } else if (image.resumes) {
+        if (state_ == KernelState::busy) state_ = KernelState::idle;
+    } else if (stream) {
         stream_ = std::move(stream);
         if (image.running) {
             current_ = copy_of(*image.running);  // an image may have several copies
             listen_for_stop(current_->execution());
         }
     } else {
-        open_stream();
+        open_stream(Counting::anew);
         if (state_ == KernelState::busy) state_ = KernelState::idle;
     }
     spawn(read_messages(), "kernel_reader");

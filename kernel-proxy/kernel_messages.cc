@@ -100,6 +100,25 @@ Result<ExecuteReply> read_execute_reply(const KernelMessage& message) {
     return reply;
 }
 
+std::string_view to_string(ReplyStatus status) {
+    switch (status) {
+        case ReplyStatus::ok:
+            return "ok";
+        case ReplyStatus::error:
+            return "error";
+        case ReplyStatus::aborted:
+            return "aborted";
+    }
+    return "error";
+}
+
+std::optional<ReplyStatus> reply_status_from(std::string_view name) {
+    for (const ReplyStatus status : {ReplyStatus::ok, ReplyStatus::error, ReplyStatus::aborted}) {
+        if (name == to_string(status)) return status;
+    }
+    return std::nullopt;
+}
+
 Outcome outcome_of(const KernelDeath& death) {
     if (death.processes_max > 0) return Outcome::too_many_processes;
     return death.out_of_memory ? Outcome::out_of_memory : Outcome::kernel_died;

@@ -28,6 +28,8 @@ struct Output {
 Result<Output> read_output(const KernelMessage& message, const Routing& routing);
 
 enum class ReplyStatus { ok, error, aborted };
+std::string_view to_string(ReplyStatus status);
+std::optional<ReplyStatus> reply_status_from(std::string_view name);
 struct ExecuteReply {
     ReplyStatus status = ReplyStatus::ok;
     std::optional<CellError> error;  // for a kernel that reports an error only here

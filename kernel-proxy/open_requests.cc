@@ -5,12 +5,14 @@
 namespace cellblock::kernel_proxy {
 
 void OpenRequests::add(const Routing& request, const std::string& session) {
+    const auto known = table_.find(request.msg_id);
+    // A client that does not know whether it came through says it again.
+    if (known != table_.end() && known->second.session == session) return;
     Open open;
     open.session = session;
     open.is_cell = request.msg_type == "execute_request";
     // comm_open, comm_msg and comm_close have none.
     open.expects_reply = request.msg_type.ends_with("_request");
-    const auto known = table_.find(request.msg_id);
     if (known != table_.end()) set_running(known->second, false);
     table_[request.msg_id] = std::move(open);
     order_.push_back(request.msg_id);
@@ -50,34 +52,44 @@ std::optional<OpenRequests::Ready> OpenRequests::set_idle(const std::string& msg
     set_running(at->second, false);
     at->second.idle = true;
     std::optional<Ready> ready;
-    if (at->second.held) ready.emplace(std::move(at->second.held), at->second.session);
+    if (at->second.held) {
+        ready.emplace(std::move(at->second.held), at->second.session, at->second.held_source);
+    }
     if (ready || !at->second.expects_reply) erase(at);
     return ready;
 }
 
 std::optional<OpenRequests::Ready> OpenRequests::reply(const std::string& msg_id,
-                                                       SharedMessage message, Deadline hold_until) {
+                                                       SharedMessage message, Deadline hold_until,
+                                                       std::uint64_t source) {
     const auto at = table_.find(msg_id);
     if (at == table_.end()) return std::nullopt;
     if (at->second.idle) {
-        Ready ready(std::move(message), at->second.session);
+        Ready ready(std::move(message), at->second.session, source);
         erase(at);
         return ready;
     }
     at->second.held = std::move(message);
+    at->second.held_source = source;
     while (!holds_.empty() && !is_held(holds_.front().msg_id)) holds_.pop_front();
     holds_.push_back(Hold{hold_until, msg_id});
     return std::nullopt;
 }
 
 std::optional<OpenRequests::Ready> OpenRequests::reply_at_once(const std::string& msg_id,
-                                                               SharedMessage message) {
+                                                               SharedMessage message,
+                                                               std::uint64_t source) {
     const auto at = table_.find(msg_id);
     if (at == table_.end()) return std::nullopt;
-    Ready ready(std::move(message), at->second.session);
+    Ready ready(std::move(message), at->second.session, source);
     at->second.expects_reply = false;
     if (at->second.idle) erase(at);
     return ready;
+}
+
+std::uint64_t OpenRequests::held_source(const std::string& msg_id) const {
+    const auto at = table_.find(msg_id);
+    return at != table_.end() && at->second.held ? at->second.held_source : 0;
 }
 
 bool OpenRequests::is_held(const std::string& msg_id) const {
@@ -90,7 +102,8 @@ std::vector<OpenRequests::Ready> OpenRequests::overdue(Deadline now) {
     while (!holds_.empty() && holds_.front().until <= now) {
         const auto at = table_.find(holds_.front().msg_id);
         if (at != table_.end() && at->second.held) {
-            ready.emplace_back(std::move(at->second.held), at->second.session);
+            ready.emplace_back(std::move(at->second.held), at->second.session,
+                               at->second.held_source);
             erase(at);
         }
         holds_.pop_front();

@@ -24,9 +24,10 @@ class OpenRequests {
     struct Ready {
         SharedMessage message;
         std::string session;
+        std::uint64_t source;  // see Journal::Entry
 
-        Ready(SharedMessage message_, std::string session_)
-            : message(std::move(message_)), session(std::move(session_)) {}
+        Ready(SharedMessage message_, std::string session_, std::uint64_t source_)
+            : message(std::move(message_)), session(std::move(session_)), source(source_) {}
     };
 
     void add(const Routing& request, const std::string& session);
@@ -38,9 +39,12 @@ class OpenRequests {
     std::optional<Ready> set_idle(const std::string& msg_id);
     // A reply on shell: itself, unless it must be held (until `hold_until`) or has no asker.
     std::optional<Ready> reply(const std::string& msg_id, SharedMessage message,
-                               Deadline hold_until);
+                               Deadline hold_until, std::uint64_t source = 0);
     // A reply on control, which is never held.
-    std::optional<Ready> reply_at_once(const std::string& msg_id, SharedMessage message);
+    std::optional<Ready> reply_at_once(const std::string& msg_id, SharedMessage message,
+                                       std::uint64_t source = 0);
+    // Of the held reply to this request; 0: none is held.
+    std::uint64_t held_source(const std::string& msg_id) const;
 
     // Held replies whose time is over.
     std::vector<Ready> overdue(Deadline now);
@@ -59,6 +63,7 @@ class OpenRequests {
         bool running = false;
         bool idle = false;
         SharedMessage held;
+        std::uint64_t held_source = 0;
     };
     using Table = std::map<std::string, Open>;
     struct Hold {

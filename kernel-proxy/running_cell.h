@@ -52,6 +52,8 @@ class RunningCell {
         return !stopping_;
     }
     bool error_seen() const { return error_seen_; }
+    // ... by an earlier gateway.
+    void set_error_seen() { error_seen_ = true; }
 
     // The end as forced from outside; the first one counts.
     void end_now(Outcome outcome, Error error) {

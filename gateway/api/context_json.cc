@@ -139,6 +139,11 @@ Result<ExecuteBody> execute_body_from(const Json& body) {
     CB_TRY_ASSIGN(timeout, duration_from(body, "timeout"));
     CB_TRY(read_view(body, execute));
     CB_TRY(read_detach(body, execute));
+    CB_TRY_ASSIGN(on_disconnect, optional_string(body, "on_disconnect"));
+    if (on_disconnect && *on_disconnect != "interrupt" && *on_disconnect != "go_on") {
+        return bad("field 'on_disconnect' must be \"interrupt\" or \"go_on\"");
+    }
+    if (on_disconnect == "go_on") execute.on_disconnect = OnDisconnect::go_on;
     execute.code = std::move(code);
     execute.context_id = std::move(context_id);
     if (language) execute.language = normalized_language(*language);

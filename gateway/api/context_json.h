@@ -25,11 +25,14 @@ Result<std::map<std::string, std::string>> environment_from(const Json& body,
                                                             std::string_view field);
 
 enum class View { stream, llm };
+// What becomes of a cell whose caller goes away. GET /executions/{id}/stream has the rest of one
+// that goes on.
+enum class OnDisconnect { interrupt, go_on };
 
 // POST /execute: {"code", "context_id"?, "language"?, "env_vars"?, "timeout"?: seconds, "view"?:
-// "llm", "max_chars"? (or "view_budget", in bytes), "images"?: "openai" | "anthropic",
-// "detach_after"?: seconds, and with it "webhook"? and "email"? (jobs/notifier.h)}. Unknown fields
-// are ignored, as E2B does.
+// "llm", "on_disconnect"?: "interrupt" | "go_on", "max_chars"? (or "view_budget", in bytes),
+// "images"?: "openai" | "anthropic", "detach_after"?: seconds, and with it "webhook"? and "email"?
+// (jobs/notifier.h)}. Unknown fields are ignored, as E2B does.
 struct ExecuteBody {
     std::string code;
     std::optional<std::string> context_id;
@@ -37,6 +40,7 @@ struct ExecuteBody {
     std::map<std::string, std::string> environment;
     std::chrono::milliseconds timeout = limits::execution_timeout_default;
     View view = View::stream;
+    OnDisconnect on_disconnect = OnDisconnect::interrupt;
     std::size_t view_budget_bytes = limits::llm_view_default_bytes;
     // With View::llm: the pictures too, as content parts of that shape.
     std::optional<ImageShape> images;

@@ -12,41 +12,42 @@
 // the job as which it goes on in a copy of the sandbox, and in the sandbox itself it is
 // interrupted. A cell that cannot be let go of says so in a line, and goes on as it was.
 //
-// A caller that goes away interrupts its cell; a queued one is taken back.
-#include <algorithm>
-#include <chrono>
-#include <functional>
-
+// A caller that goes away interrupts its cell, and a queued one is taken back, unless the body has
+// "on_disconnect": "go_on". Either way GET /executions/{id}/stream has all lines (executions.cc),
+// but for cells with "detach_after".
 #include "base/ids.h"
 #include "gateway/api/bind.h"
 #include "gateway/api/context_json.h"
-#include "gateway/api/detaching.h"
+#include "gateway/api/execute_detachable.h"
+#include "gateway/api/execution_stream.h"
 #include "gateway/api/unprocessable.h"
 #include "gateway/executions/llm_document.h"
-#include "gateway/executions/recorder.h"
-#include "gateway/executions/wire_lines.h"
+#include "gateway/jobs/jobs.h"
 
 namespace cellblock::gateway::api {
 
 namespace asio = boost::asio;
 using http::Request;
 using http::ResponseWriter;
-using kernel_proxy::Execution;
-using std::chrono::steady_clock;
 
 namespace {
 
-// Whatever ends the handler (the answer, an error, the client's disappearance) ends the cell too.
-class AbandonAtExit {
+// Whatever ends the handler (the answer, an error, the client's disappearance) ends the cell too,
+// unless its caller wants it to go on.
+class CallerLeaves {
   public:
-    explicit AbandonAtExit(std::shared_ptr<Execution> execution)
-        : execution_(std::move(execution)) {}
-    AbandonAtExit(const AbandonAtExit&) = delete;
-    AbandonAtExit& operator=(const AbandonAtExit&) = delete;
-    ~AbandonAtExit() { execution_->abandon(); }
+    CallerLeaves(RecordedExecutionPointer execution, OnDisconnect then)
+        : execution_(std::move(execution)), then_(then) {}
+    CallerLeaves(const CallerLeaves&) = delete;
+    CallerLeaves& operator=(const CallerLeaves&) = delete;
+    ~CallerLeaves() {
+        if (then_ == OnDisconnect::go_on) return;
+        execution_->execution()->stop(kernel_proxy::StopReason::cancelled);
+    }
 
   private:
-    std::shared_ptr<Execution> execution_;
+    RecordedExecutionPointer execution_;
+    OnDisconnect then_;
 };
 
 asio::awaitable<Result<ContextPointer>> context_for(const ExecuteBody& body, Sandbox& sandbox) {
@@ -54,145 +55,25 @@ asio::awaitable<Result<ContextPointer>> context_for(const ExecuteBody& body, San
     co_return co_await sandbox.default_context(body.language.value_or("python"));
 }
 
-// What follows a cell to its end, or until it goes on as a job.
-struct Cell {
-    kernel_proxy::Kernel& kernel;
-    Execution& execution;
-    Recorder& recorder;
-    Detaching& detaching;
-};
-
-// Takes lines for the caller; an error when there is no caller any more.
-using Sink = std::function<asio::awaitable<Result<void>>(const std::vector<Json>& lines)>;
-
-Deadline next_keepalive() {
-    return steady_clock::now() + limits::execution_keepalive_interval;
-}
-
-// One turn: the next event's lines, or a keepalive when none came in time.
-asio::awaitable<std::vector<Json>> next_lines(Cell& cell) {
-    const Deadline keepalive = next_keepalive();
-    auto event = co_await cell.execution.next(std::min(keepalive, cell.detaching.due()));
-    if (event) co_return co_await cell.recorder.take(std::move(*event));
-    std::vector<Json> lines;
-    if (steady_clock::now() >= keepalive) lines.push_back(wire::keepalive());
-    co_return lines;
-}
-
-bool has_end(const std::vector<Json>& lines) {
-    return !lines.empty() && lines.back().at("type") == "end_of_execution";
-}
-
-// The caller's own copy of the cell is of no use any more: what it still says, the job says too.
-asio::awaitable<Result<void>> end_own_copy(Cell& cell, const Sink& sink) {
-    cell.execution.stop(kernel_proxy::StopReason::interrupted);
-    while (cell.execution.state() != kernel_proxy::ExecutionState::finished) {
-        if (co_await cell.execution.next(next_keepalive())) continue;
-        const std::vector<Json> lines = {wire::keepalive()};
-        CB_CO_TRY(co_await sink(lines));
-    }
-    std::vector<Json> lines;
-    const kernel_proxy::KernelState state = cell.kernel.state();
-    if (state == kernel_proxy::KernelState::restarting ||
-        state == kernel_proxy::KernelState::dead) {
-        const Error lost(ErrorCode::cancelled,
-                         "the cell ignored the interrupt here, so its kernel was restarted: "
-                         "variables are gone",
-                         "the job has them: POST /sandboxes/{id}/adopt");
-        lines.push_back(
-            wire::end_error(kernel_proxy::Finished(kernel_proxy::Outcome::restarted, lost)));
-    }
-    lines.push_back(wire::end());
-    co_return co_await sink(lines);
-}
-
-enum class LetGo { no, yes };
-
-// The cell has run for as long as its caller wants to wait.
-asio::awaitable<Result<LetGo>> let_go(Cell& cell, const Sink& sink) {
-    cell.detaching.begin();
-    while (!co_await cell.detaching.wait_until(next_keepalive())) {
-        const std::vector<Json> lines = {wire::keepalive()};
-        CB_CO_TRY(co_await sink(lines));
-    }
-    const auto job = cell.detaching.take();
-    if (job && !*job) co_return LetGo::no;  // it has ended meanwhile
-    std::vector<Json> lines;
-    if (!job) {
-        lines.push_back(wire::not_detached(job.error()));
-        CB_CO_TRY(co_await sink(lines));
-        co_return LetGo::no;
-    }
-    const jobs::JobRecord& record = (*job)->record;
-    lines.push_back(wire::detached_to(record.id, record.sandbox_id, record.detached_from));
-    CB_CO_TRY(co_await sink(lines));
-    CB_CO_TRY(co_await end_own_copy(cell, sink));
-    co_return LetGo::yes;
-}
-
-asio::awaitable<Result<void>> follow(Cell& cell, const Sink& sink) {
-    bool ended = false;
-    while (!ended) {
-        const bool running = cell.execution.state() == kernel_proxy::ExecutionState::running;
-        if (running && steady_clock::now() >= cell.detaching.due()) {
-            CB_CO_TRY_ASSIGN(gone, co_await let_go(cell, sink));
-            if (gone == LetGo::yes) co_return Result<void>();
-            continue;
-        }
-        const std::vector<Json> lines = co_await next_lines(cell);
-        cell.detaching.note(lines);
-        CB_CO_TRY(co_await sink(lines));
-        const std::vector<Json> artifact_lines = co_await cell.recorder.keep_artifacts();
-        cell.detaching.note(artifact_lines);
-        CB_CO_TRY(co_await sink(artifact_lines));
-        ended = has_end(lines);
-    }
-    co_return Result<void>();
-}
-
-// As one chunk.
-asio::awaitable<Result<void>> write_lines(const std::vector<Json>& lines, ResponseWriter& writer) {
-    if (writer.client_gone()) co_return fail(ErrorCode::cancelled, "the caller went away");
-    std::string text;
-    for (const Json& line : lines) {
-        text += dump_ascii(line);
-        text += '\n';
-    }
-    if (text.empty()) co_return Result<void>();
-    co_return co_await writer.write(text);
-}
-
-asio::awaitable<Result<void>> stream_lines(Cell& cell, ResponseWriter& writer) {
-    writer.set_probe(dump_ascii(wire::keepalive()) + "\n");
-    CB_CO_TRY(co_await writer.start(200, ""));
-    const Sink sink = [&writer](const std::vector<Json>& lines) {
-        return write_lines(lines, writer);
-    };
-    CB_CO_TRY(co_await follow(cell, sink));
-    co_return co_await writer.finish();
-}
-
-asio::awaitable<Result<void>> add_lines(const std::vector<Json>& lines, LlmDocument& document,
-                                        const ResponseWriter& writer) {
-    if (writer.client_gone()) co_return fail(ErrorCode::cancelled, "the caller went away");
-    for (const Json& line : lines) document.add(line);
-    co_return Result<void>();
-}
-
-asio::awaitable<Result<void>> send_document(Cell& cell, const ExecuteBody& body,
-                                            ResponseWriter& writer) {
+asio::awaitable<Result<void>> send_document(RecordedExecutionPointer execution,
+                                            const ExecuteBody& body, ResponseWriter& writer) {
     LlmDocument document;
-    const Sink sink = [&document, &writer](const std::vector<Json>& lines) {
-        return add_lines(lines, document, writer);
-    };
-    CB_CO_TRY(co_await follow(cell, sink));
+    std::size_t read = 0;
+    while (!execution->ended() || read < execution->line_count()) {
+        if (!co_await execution->wait_beyond(read, Deadline::max())) {
+            co_return fail(ErrorCode::cancelled, "the client is gone");
+        }
+        for (; read < execution->line_count(); ++read) {
+            document.add(Json::parse(execution->line(read)));
+        }
+    }
     writer.headers().set("Cellblock-Execution", document.failed() ? "error" : "ok");
+    const Recorder& recorder = execution->recorder();
     if (body.images) {
-        const Json parts =
-            document.render_parts(cell.recorder, body.view_budget_bytes, *body.images);
+        const Json parts = document.render_parts(recorder, body.view_budget_bytes, *body.images);
         co_return co_await writer.send_json(200, parts);
     }
-    const std::string text = document.render(cell.recorder, body.view_budget_bytes);
+    const std::string text = document.render(recorder, body.view_budget_bytes);
     co_return co_await writer.send(200, "text/markdown; charset=utf-8", text);
 }
 
@@ -212,33 +93,24 @@ asio::awaitable<Result<void>> execute(Services& services, Request& request,
     CB_CO_TRY_ASSIGN(sandbox, co_await sandbox_of(request, services));
     CB_CO_TRY_ASSIGN(context, co_await context_for(body, *sandbox));
 
-    kernel_proxy::ExecuteRequest cell;
-    cell.id = new_short_id();
-    cell.code = std::move(body.code);
-    cell.environment = std::move(body.environment);
-    cell.timeout = body.timeout;
-    Recorder::Owner owner;
-    owner.execution_id = cell.id;
-    owner.sandbox_id = sandbox->id();
-    owner.tenant = request.tenant();
-    CB_CO_TRY_ASSIGN(execution, context->kernel->execute(std::move(cell)));
-    const AbandonAtExit guard(execution);
-    writer.headers().set("X-Execution-Id", owner.execution_id);
-    writer.headers().set("E2b-Sandbox-Id", owner.sandbox_id);
-    const auto recorder =
-        std::make_shared<Recorder>(services.store, services.workers, sandbox, std::move(owner));
-    jobs::DetachRequest job;
-    job.sandbox = sandbox;
-    job.context = context;
-    job.execution = execution;
-    job.recorder = recorder;
-    job.notices = std::move(*notices);
-    job.tenant = request.tenant();
-    const auto executor = co_await asio::this_coro::executor;
-    Detaching detaching(executor, services.jobs, body.detach_after, std::move(job));
-    Cell followed{*context->kernel, *execution, *recorder, detaching};
-    if (body.view == View::llm) co_return co_await send_document(followed, body, writer);
-    co_return co_await stream_lines(followed, writer);
+    NewExecution wanted;
+    wanted.request.id = new_short_id();
+    wanted.request.code = std::move(body.code);
+    wanted.request.environment = std::move(body.environment);
+    wanted.request.timeout = body.timeout;
+    wanted.sandbox = sandbox;
+    wanted.context = std::move(context);
+    wanted.tenant = request.tenant();
+    if (body.detach_after) {
+        co_return co_await run_detachable(services, std::move(wanted), body, std::move(*notices),
+                                          writer);
+    }
+    CB_CO_TRY_ASSIGN(execution, co_await services.executions.start(std::move(wanted)));
+    const CallerLeaves guard(execution, body.on_disconnect);
+    writer.headers().set("X-Execution-Id", execution->id());
+    writer.headers().set("E2b-Sandbox-Id", sandbox->id());
+    if (body.view == View::llm) co_return co_await send_document(execution, body, writer);
+    co_return co_await stream_lines(execution, 0, writer);
 }
 
 }  // namespace

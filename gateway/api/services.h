@@ -10,6 +10,7 @@
 #include "base/metrics.h"
 #include "base/worker_pool.h"
 #include "gateway/auth/signed_link.h"
+#include "gateway/executions/execution_table.h"
 #include "gateway/sandboxes/sandbox_manager.h"
 
 namespace cellblock::gateway::jobs {
@@ -24,6 +25,7 @@ namespace cellblock::gateway::api {
 
 struct Services {
     SandboxManager& sandboxes;
+    ExecutionTable& executions;
     jobs::Jobs& jobs;
     artifacts::Store& store;
     WorkerPool& workers;
@@ -42,6 +44,7 @@ struct Services {
 
 // One function a family; each adds its routes.
 void add_execute_routes(http::Router& router, Services& services);
+void add_execution_routes(http::Router& router, Services& services);
 void add_context_routes(http::Router& router, Services& services);
 void add_sandbox_routes(http::Router& router, Services& services);
 void add_sandbox_state_routes(http::Router& router, Services& services);

@@ -37,6 +37,17 @@ Result<config::Config> ConfigFlags::load() const {
         file, [](const char* name) -> const char* { return std::getenv(name); }, flags);
 }
 
+void add_gateway_patience(CLI::App& command, std::int64_t& seconds) {
+    command
+        .add_option("--gateway-patience", seconds,
+                    "Seconds for which a gateway that was killed may be away before the kernel is "
+                    "given up; another one of the same state folder takes it over.")
+        ->envname("CELLBLOCK_GATEWAY_PATIENCE_S")
+        ->check(CLI::Range(0, 86'400))
+        ->capture_default_str()
+        ->type_name("N");
+}
+
 int report(const Error& error) {
     std::fprintf(stderr, "cellblock: %s\n", error.cause.c_str());
     if (!error.advice.empty()) std::fprintf(stderr, "  %s\n", error.advice.c_str());

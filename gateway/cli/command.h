@@ -4,6 +4,7 @@
 // Exit codes: 0 success, 1 what was asked for failed, 2 wrong usage.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -56,6 +57,9 @@ class ConfigFlags {
     std::string file_;
     std::vector<std::unique_ptr<Option>> options_;
 };
+
+// --gateway-patience, of the commands that relay a kernel.
+void add_gateway_patience(CLI::App& command, std::int64_t& seconds);
 
 // "cellblock: cause" and the advice on a line of its own, to standard error. Returns exit_failure.
 int report(const Error& error);

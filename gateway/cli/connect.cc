@@ -19,6 +19,7 @@ struct ConnectArguments {
     std::string kernel_id;
     std::string gateway;
     std::string file;
+    std::int64_t gateway_patience_s = RelayOptions().gateway_patience.count();
 };
 
 // Removes the file again: it leads nowhere once this process has ended.
@@ -60,6 +61,7 @@ Result<void> run_connect(const ConnectArguments& arguments) {
         std::fflush(stdout);
         return {};
     };
+    options.gateway_patience = std::chrono::seconds(arguments.gateway_patience_s);
     options.on_restart = OnRestart::in_place;
     options.on_interrupt_signal = OnInterruptSignal::end;
     CB_TRY_ASSIGN(end, relay_kernel(*server, client, kernel, signals, options));
@@ -90,6 +92,7 @@ void add_connect(CLI::App& app, Run& run) {
         ->add_option("--gateway", arguments->gateway,
                      "Address of the gateway. Default: CELLBLOCK_URL, else --listen.")
         ->type_name("URL");
+    add_gateway_patience(*command, arguments->gateway_patience_s);
     arguments->flags.add_to(*command, {"listen", "state_dir", "token_file"});
     command->footer(
         "Runs in the foreground; Ctrl-C ends the connection and removes the file. The kernel "

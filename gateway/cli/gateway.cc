@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -29,6 +28,8 @@ namespace asio = boost::asio;
 namespace {
 // How often artifacts past their time, or past the room for all, are looked for.
 constexpr std::chrono::seconds tidy_interval{60};
+// Executions whose sandboxes have ended are written to their ends.
+constexpr std::chrono::seconds last_words{2};
 }  // namespace
 
 Gateway::Gateway(config::Config config, int ready_fd)
@@ -90,19 +91,6 @@ Result<void> Gateway::read_seed() {
     return {};
 }
 
-std::uint64_t Gateway::artifacts_max_bytes() const {
-    return static_cast<std::uint64_t>(config_.artifacts_max_mib) * limits::MiB;
-}
-
-artifacts::GcPolicy Gateway::retention() const {
-    artifacts::GcPolicy policy;
-    policy.max_total_bytes = artifacts_max_bytes();
-    if (config_.artifacts_keep_days > 0) {
-        policy.max_age = std::chrono::days(config_.artifacts_keep_days);
-    }
-    return policy;
-}
-
 // What a crash left goes once; then, again and again, what is past its time or the room for all.
 asio::awaitable<void> Gateway::tidy_store() {
     auto clean = [store = store_.get()] { return store->clean_up(); };
@@ -142,77 +130,22 @@ jupyter::Kernelspecs offered_kernels(const vm::Image& image) {
 
 }  // namespace
 
-jupyter::Settings Gateway::jupyter_settings() const {
-    jupyter::Settings settings;
-    settings.version = CELLBLOCK_VERSION;
-    const bool as_kernel_gateway = config_.compat == "kernel-gateway";
-    if (as_kernel_gateway) settings.compat = jupyter::Compat::kernel_gateway;
-    const bool listed =
-        config_.list_kernels == "auto" ? !as_kernel_gateway : config_.list_kernels == "yes";
-    settings.listing = listed ? jupyter::Listing::allowed : jupyter::Listing::forbidden;
-    settings.kernels_max = static_cast<std::size_t>(config_.kernels_max);
-    settings.idle_timeout = std::chrono::seconds(config_.kernel_idle_timeout_s);
-    settings.contents_folder = config_.contents_dir;
-    if (config_.cull == "connected") settings.cull = jupyter::Cull::connected;
-    if (config_.cull == "busy") settings.cull = jupyter::Cull::busy;
-    settings.default_kernel = config_.default_kernel;
-    settings.force_kernel = config_.force_kernel;
-    settings.environment_allowed = config_.kernel_environment;
-    for (const std::string& name : config_.kernel_environment_inherited) {
-        if (name == "KG_AUTH_TOKEN" || name == "CELLBLOCK_TOKEN") continue;  // not the guests'
-        const char* value = std::getenv(name.c_str());
-        if (value != nullptr) settings.environment.emplace(name, value);
-    }
-    settings.seed = seed_;
-    settings.connections_folder = config_.state_directory() / "connections";
-    settings.relay_command = [this](const std::string& kernel_id,
-                                    const std::filesystem::path& file) {
-        return relay_command(kernel_id, file);
-    };
-    return settings;
-}
-
-// This program again. Its environment is what it needs and no more.
-SpawnOptions Gateway::relay_command(const std::string& kernel_id,
-                                    const std::filesystem::path& file) const {
-    SpawnOptions options(
-        {"/proc/self/exe", "connect", kernel_id, "--output", file.string(), "--gateway", url()});
-    options.environment = {{"CELLBLOCK_TOKEN", token_}};
-    if (!config_.tls_certificate.empty()) {
-        options.environment->emplace("CURL_CA_BUNDLE", config_.tls_certificate);
-    }
-    return options;
-}
-
-Result<void> Gateway::make_jobs() {
-    auto policy = jobs::CallPolicy::parse(config_.webhook_hosts);
-    if (!policy) return fail(policy.error().in("webhook_hosts"));
-    jobs::MailServer mail{config_.smtp_url, config_.smtp_from};
-    CB_TRY(jobs::check_mail_server(mail));
-    jobs::JobsOptions options;
-    options.folder = config_.state_directory() / "jobs";
-    options.running_max = static_cast<std::size_t>(config_.jobs_max);
-    options.keep_sandbox = std::chrono::seconds(config_.job_keep_s);
-    jobs_ = std::make_unique<jobs::Jobs>(
-        loop_.get_executor(), std::move(options), *sandboxes_, workers_, metrics_,
-        jobs::NotifierOptions{std::move(*policy), std::move(mail)});
-    return {};
-}
-
 Result<void> Gateway::make_server() {
     SandboxManagerOptions sandboxes(machines_->pool(), machines_->restorer(), workers_,
                                     config_.state_directory());
     sandboxes_ =
         std::make_unique<SandboxManager>(loop_.get_executor(), std::move(sandboxes), metrics_);
+    executions_ = std::make_unique<ExecutionTable>(loop_.get_executor(), *store_, workers_,
+                                                   config_.state_directory() / "executions");
     CB_TRY(make_jobs());
     SandboxSpec defaults;
     defaults.memory_limit_bytes =
         static_cast<std::size_t>(config_.sandbox_memory_mib) * limits::MiB;
     defaults.timeout = std::chrono::seconds(config_.sandbox_timeout_s);
     services_ = std::make_unique<api::Services>(
-        api::Services{*sandboxes_, *jobs_, *store_, workers_, metrics_, std::move(defaults),
-                      std::chrono::seconds(config_.execution_timeout_s), token_,
-                      auth::LinkSigner(token_), retention()});
+        api::Services{*sandboxes_, *executions_, *jobs_, *store_, workers_, metrics_,
+                      std::move(defaults), std::chrono::seconds(config_.execution_timeout_s),
+                      token_, auth::LinkSigner(token_), retention()});
 
     jupyter_ =
         std::make_unique<jupyter::Door>(loop_.get_executor(), *services_, jupyter_settings());
@@ -234,6 +167,7 @@ void Gateway::add_routes(http::Router& router) {
     info.refresh_metrics = [this] { machines_->refresh_metrics(metrics_); };
     api::add_service_routes(router, metrics_, std::move(info));
     api::add_execute_routes(router, *services_);
+    api::add_execution_routes(router, *services_);
     api::add_context_routes(router, *services_);
     api::add_sandbox_routes(router, *services_);
     api::add_sandbox_state_routes(router, *services_);
@@ -270,7 +204,7 @@ asio::awaitable<void> Gateway::bring_up() {
     // early wait in the listening socket's queue.
     auto started = make_server();
     if (started) started = co_await machines_->start();
-    if (started) started = co_await sandboxes_->open();
+    if (started) started = co_await take_over();
     if (started) started = co_await jobs_->open();
     if (started && notebook_) started = co_await start_notebook();
     if (!started) {
@@ -279,6 +213,7 @@ asio::awaitable<void> Gateway::bring_up() {
         co_await take_down();
         co_return;
     }
+    machines_->fill_pool();
     jupyter_->offer(offered_kernels(machines_->image()));
     server_->start();
     if (!notebook_) {
@@ -287,7 +222,21 @@ asio::awaitable<void> Gateway::bring_up() {
     announce();
 }
 
+asio::awaitable<Result<void>> Gateway::take_over() {
+    CB_CO_TRY(co_await executions_->open());
+    SandboxManager::PrepareKernel prepare = [this](const std::string& context_id,
+                                                   kernel_proxy::KernelImage& image) {
+        executions_->prepare(context_id, image);
+    };
+    auto found = machines_->take_found();
+    CB_CO_TRY(co_await sandboxes_->open(std::move(found), std::move(prepare)));
+    executions_->resume(*sandboxes_);
+    co_return Result<void>();
+}
+
 asio::awaitable<Result<void>> Gateway::start_notebook() {
+    // An earlier gateway's kernels may have been in the middle of a request.
+    co_await end_sandboxes();
     const std::size_t kernels =
         static_cast<std::size_t>(std::max<std::int64_t>(1, config_.pool_size));
     const auto started = co_await notebook_->start(kernels);
@@ -327,17 +276,33 @@ void Gateway::announce() {
 asio::awaitable<void> Gateway::wait_for_signal() {
     const auto [ec, number] = co_await signals_.async_wait(asio::as_tuple(asio::use_awaitable));
     if (ec) co_return;
-    log::info("stopping", {{"signal", number}, {"grace_s", config_.shutdown_grace_s}});
+    const bool keep = number == SIGUSR2 || config_.on_shutdown == "keep";
+    log::info("stopping", {{"signal", number},
+                           {"sandboxes", keep ? "keep" : "end"},
+                           {"grace_s", config_.shutdown_grace_s}});
     // A second signal ends the process at once.
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
     signals_.clear();
-    co_await take_down();
+    if (keep) {
+        co_await hand_over();
+    } else {
+        co_await take_down();
+    }
 }
 
 // Cells that still run end with SandboxGone, which their callers read before the connection ends.
 asio::awaitable<void> Gateway::end_sandboxes() {
     if (sandboxes_) co_await sandboxes_->remove_all();
+}
+
+// A crash that we choose: whatever outlives that outlives this. Warm machines are of no use to the
+// next gateway.
+asio::awaitable<void> Gateway::hand_over() {
+    co_await machines_->stop();
+    handed_over_ = true;
+    log::info("stopped", {{"sandboxes", "kept"}});
+    loop_.stop();
 }
 
 asio::awaitable<void> Gateway::take_down() {
@@ -350,6 +315,8 @@ asio::awaitable<void> Gateway::take_down() {
     // The pool first: a machine that is being started for somebody becomes a sandbox or ends.
     co_await machines_->stop();
     co_await end_sandboxes();
+    if (executions_)
+        co_await executions_->wait_ended(std::chrono::steady_clock::now() + last_words);
     if (jobs_) co_await jobs_->settle();
     tidy_timer_.cancel();
     log::info("stopped");
@@ -360,6 +327,7 @@ int Gateway::run() {
     boost::system::error_code ec;
     signals_.add(SIGINT, ec);
     signals_.add(SIGTERM, ec);
+    signals_.add(SIGUSR2, ec);
     if (const auto prepared = prepare(); !prepared) {
         log::error("start_failed", {{"error", prepared.error().text()}});
         return report(prepared.error());
@@ -368,6 +336,10 @@ int Gateway::run() {
     spawn_logged(loop_.get_executor(), bring_up(), "bring_up", nullptr);
     spawn_logged(loop_.get_executor(), tidy_store(), "tidy_store", nullptr);
     loop_.run();
+    // Without taking anything down: the machines live on.
+    if (handed_over_) {
+        std::_Exit(exit_code_);
+    }
     return exit_code_;
 }
 

@@ -61,6 +61,9 @@ class Gateway {
     boost::asio::awaitable<void> wait_for_signal();
     boost::asio::awaitable<void> take_down();
     boost::asio::awaitable<void> end_sandboxes();
+    // What an earlier gateway left, which goes on here.
+    boost::asio::awaitable<Result<void>> take_over();
+    boost::asio::awaitable<void> hand_over();
     boost::asio::awaitable<void> tidy_store();
     std::uint64_t artifacts_max_bytes() const;
     artifacts::GcPolicy retention() const;
@@ -69,6 +72,7 @@ class Gateway {
     const config::Config config_;
     int ready_fd_;
     int exit_code_ = 0;
+    bool handed_over_ = false;
     auth::Admission admission_ = auth::Admission::with_token;
     std::string token_;  // never empty
     std::vector<std::string> seed_;
@@ -81,6 +85,7 @@ class Gateway {
     std::unique_ptr<artifacts::Store> store_;
     std::unique_ptr<Machines> machines_;
     std::unique_ptr<SandboxManager> sandboxes_;
+    std::unique_ptr<ExecutionTable> executions_;
     std::unique_ptr<jobs::Jobs> jobs_;
     std::unique_ptr<api::Services> services_;
     std::unique_ptr<jupyter::Door> jupyter_;

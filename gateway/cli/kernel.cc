@@ -23,6 +23,7 @@ struct KernelArguments {
     std::string gateway;
     std::string kernel_id;
     std::string kernel_name;
+    std::int64_t gateway_patience_s = RelayOptions().gateway_patience.count();
 };
 
 // The one that the last process of this connection file left, restarted in place; else a new one.
@@ -97,6 +98,7 @@ Result<End> relay_other(HttpClient& client, Server& server, SignalQueue& signals
 Result<End> run_kernel(const KernelArguments& arguments) {
     RelayOptions options;
     options.client_pid = client_pid();
+    options.gateway_patience = std::chrono::seconds(arguments.gateway_patience_s);
     CB_TRY_ASSIGN(config, arguments.flags.load());
     CB_TRY_ASSIGN(file, kernel_proxy::zmq_door::read_connection_file(arguments.connection_file));
     CB_TRY_ASSIGN(signals, SignalQueue::start());
@@ -142,6 +144,7 @@ void add_kernel(CLI::App& app, Run& run) {
         ->add_option("--kernel-name", arguments->kernel_name,
                      "Kernelspec of the new kernel. Default: the gateway's own default.")
         ->type_name("NAME");
+    add_gateway_patience(*command, arguments->gateway_patience_s);
     arguments->flags.add_to(*command, {"listen", "state_dir", "token_file"});
     command->footer(
         "SIGINT interrupts the kernel; SIGTERM, a shutdown_request and the end of the process "

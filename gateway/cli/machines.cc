@@ -10,7 +10,6 @@
 #include "base/spawn.h"
 #include "gateway/sandboxes/warm_up.h"
 #include "vm/qemu/qemu_machine.h"
-#include "vm/qemu/run_folder.h"
 
 namespace cellblock::gateway::cli {
 
@@ -76,16 +75,16 @@ Machines::Machines(asio::any_io_executor executor, const config::Config& config,
       pool_(executor_, starter(), warm_up, pool_options(config)) {}
 
 asio::awaitable<Result<void>> Machines::start() {
-    auto sweep = [folder = run_folder_] { return vm::sweep_orphans(folder); };
-    const auto swept = co_await workers_.run(std::move(sweep));
-    if (!swept) co_return fail(swept.error().in("cleaning up after an earlier gateway"));
+    auto sort = [folder = run_folder_] { return vm::sort_left_machines(folder); };
+    auto left = co_await workers_.run(std::move(sort));
+    if (!left) co_return fail(left.error().in("looking at what an earlier gateway left"));
+    left_ = std::move(left->machines);
     hold_machines_together();
     auto prepared = co_await prepare();
     if (!prepared && shows_broken_kvm(prepared.error())) {
         prepared = co_await give_up_kvm(prepared.error().text());
     }
     if (!prepared) co_return fail(prepared.error());
-    pool_.start();
     co_return Result<void>();
 }
 
@@ -98,6 +97,36 @@ void Machines::hold_machines_together() {
     if (memory->total_bytes <= reserve) return;
     const auto limited = vm::set_memory_max_of_all(host_->cgroups, memory->total_bytes - reserve);
     if (!limited) log::warning("cgroup_without_limit", {{"error", limited.error().text()}});
+}
+
+void Machines::fill_pool() {
+    // Control groups of machines that were ended: empty by now.
+    vm::sweep_cgroups(host_->cgroups);
+    pool_.start();
+}
+
+vm::FoundMachine Machines::found(vm::LeftMachine left) {
+    vm::FoundMachine found;
+    found.id = left.manifest.id;
+    found.note = left.note;
+    found.end = [this, id = found.id](std::string why) -> asio::awaitable<void> {
+        auto free = [folder = run_folder_, id, why = std::move(why)]() -> Result<void> {
+            (void)vm::free_left_machine(folder, id, why);
+            return {};
+        };
+        (void)co_await workers_.run(std::move(free));
+    };
+    found.take_over = [this, left = std::move(left)] {
+        return vm::QemuMachine::adopt(host_, run_folder_, workers_, left);
+    };
+    return found;
+}
+
+std::vector<vm::FoundMachine> Machines::take_found() {
+    std::vector<vm::FoundMachine> all;
+    for (vm::LeftMachine& left : left_) all.push_back(found(std::move(left)));
+    left_.clear();
+    return all;
 }
 
 asio::awaitable<Result<void>> Machines::prepare() {

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -17,6 +18,7 @@
 #include "gateway/cli/guest_setup.h"
 #include "gateway/config/config.h"
 #include "vm/pool/pool.h"
+#include "vm/qemu/left_machines.h"
 #include "vm/qemu/qemu_process.h"
 #include "vm/snapshot/template.h"
 
@@ -28,8 +30,13 @@ class Machines {
     Machines(boost::asio::any_io_executor executor, const config::Config& config,
              WorkerPool& workers);
 
-    // Ends what an earlier gateway left, opens or builds the template, begins to fill the pool.
+    // Finds what an earlier gateway left, ends what nobody can go on with, opens or builds the
+    // template. Machines can be had from then on.
     boost::asio::awaitable<Result<void>> start();
+    // Those that somebody may go on with; once, after start().
+    std::vector<vm::FoundMachine> take_found();
+    // Begins to fill the pool.
+    void fill_pool();
     // Ends the warm machines.
     boost::asio::awaitable<void> stop();
 
@@ -57,6 +64,7 @@ class Machines {
     boost::asio::awaitable<void> change(std::string why);
     boost::asio::awaitable<Result<std::unique_ptr<vm::Machine>>> start_machine();
     vm::MachineStarter starter();
+    vm::FoundMachine found(vm::LeftMachine left);
 
     const boost::asio::any_io_executor executor_;
     const config::Config& config_;
@@ -66,6 +74,7 @@ class Machines {
     vm::TemplateStore templates_;
     GuestSetup setup_;
     std::shared_ptr<const vm::Template> template_;
+    std::vector<vm::LeftMachine> left_;
     vm::Pool pool_;
     bool changing_ = false;  // KVM broke, the emulated template is being made
     // Machines tell of their end by handlers that may outlive this object.

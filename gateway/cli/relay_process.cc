@@ -9,8 +9,7 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "gateway/cli/websocket_client.h"
-#include "kernel-proxy/client_codec.h"
+#include "gateway/cli/lasting_upstream.h"
 
 namespace cellblock::gateway::cli {
 
@@ -24,7 +23,7 @@ namespace {
 
 Watch watch_of(int descriptor, std::function<void()> ready) {
     Watch watch;
-    watch.descriptor = descriptor;
+    watch.descriptor = [descriptor] { return descriptor; };
     watch.events = []() -> short { return ZMQ_POLLIN; };
     watch.ready = std::move(ready);
     return watch;
@@ -75,14 +74,14 @@ bool SignalQueue::end_is_pending() {
 
 Result<End> relay_kernel(Server& server, const HttpClient& client, KernelClient& kernel,
                          SignalQueue& signals, const RelayOptions& options) {
-    CB_TRY_ASSIGN(socket, WebSocketClient::connect(client, kernel.channels_path(),
-                                                   std::string(kernel_proxy::v1_protocol_name)));
+    CB_TRY_ASSIGN(upstream, LastingUpstream::connect(client, kernel.channels_path(),
+                                                     options.gateway_patience));
     kernel_proxy::zmq_door::KernelCalls calls;
     calls.interrupt = [&kernel] { return kernel.interrupt(); };
     if (options.on_restart == OnRestart::in_place) {
         calls.restart = [&kernel] { return kernel.restart(); };
     }
-    Relay relay(server, *socket, kernel.id(), std::move(calls));
+    Relay relay(server, *upstream, kernel.id(), std::move(calls));
     server.watch(watch_of(signals.descriptor(),
                           [&] { take_signals(signals, relay, options.on_interrupt_signal); }));
     Fd client_process;

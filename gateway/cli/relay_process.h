@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <optional>
 
@@ -38,6 +39,8 @@ struct RelayOptions {
     OnInterruptSignal on_interrupt_signal = OnInterruptSignal::interrupt_kernel;
     // The process whose end is ours; 0: none.
     pid_t client_pid = 0;
+    // How long a gateway may be away, while another one takes over.
+    std::chrono::seconds gateway_patience{120};
     // Called once clients are served; its error ends it all.
     std::function<Result<void>()> on_ready;
 

@@ -82,52 +82,56 @@ Result<void> check_answer(std::string_view head, const std::string& key,
     return {};
 }
 
-// Until the descriptor can be read or written.
-Result<void> wait_for(int descriptor, short events, Deadline deadline) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
-    pollfd item{descriptor, events, 0};
-    if (left > 0 && ::poll(&item, 1, static_cast<int>(left)) != 0) return {};
-    return fail(ErrorCode::timeout, "the gateway does not answer");
-}
-
 }  // namespace
 
-WebSocketClient::WebSocketClient(std::unique_ptr<GatewayStream> stream)
+WebSocketClient::WebSocketClient(std::unique_ptr<GatewayStream> stream, std::string protocol)
     : stream_(std::move(stream)),
+      protocol_(std::move(protocol)),
+      key_(new_key()),
+      answer_by_(steady_clock::now() + limits::kernel_call_timeout),
       parser_(limits::websocket_message_max_bytes, http::Peer::server),
       inbox_(inbox_bytes),
       heard_at_(steady_clock::now()) {}
 
-Result<std::unique_ptr<WebSocketClient>> WebSocketClient::connect(const HttpClient& client,
-                                                                  const std::string& path,
-                                                                  const std::string& protocol) {
+Result<std::unique_ptr<WebSocketClient>> WebSocketClient::open(const HttpClient& client,
+                                                               const std::string& path,
+                                                               const std::string& protocol) {
     CB_TRY_ASSIGN(stream, client.open_stream());
-    std::unique_ptr<WebSocketClient> socket(new WebSocketClient(std::move(stream)));
-    const std::string key = new_key();
-    socket->outbox_ = to_bytes(handshake_request(client, path, protocol, key));
-    CB_TRY_ASSIGN(head, socket->read_head());
-    CB_TRY(check_answer(head, key, protocol));
+    std::unique_ptr<WebSocketClient> socket(new WebSocketClient(std::move(stream), protocol));
+    socket->outbox_ = to_bytes(handshake_request(client, path, protocol, socket->key_));
     return socket;
 }
 
-Result<std::string> WebSocketClient::read_head() {
-    const Deadline deadline = steady_clock::now() + limits::kernel_call_timeout;
-    while (true) {
+Result<bool> WebSocketClient::shake_hands() {
+    while (!connected_) {
         CB_TRY(flush());
         CB_TRY_ASSIGN(read, fill());
         const std::string_view text = as_text(ByteView(inbox_).first(filled_));
         const std::size_t end = text.find("\r\n\r\n");
         if (end != std::string_view::npos) {
+            CB_TRY(check_answer(text.substr(0, end), key_, protocol_));
             parsed_ = end + 4;
-            return std::string(text.substr(0, end));
-        }
-        if (filled_ > limits::http_head_max_bytes) {
+            connected_ = true;
+        } else if (filled_ > limits::http_head_max_bytes) {
             return fail(ErrorCode::too_large, "the gateway's answer does not end");
+        } else if (steady_clock::now() >= answer_by_) {
+            return fail(ErrorCode::timeout, "the gateway does not answer");
+        } else if (read == 0) {
+            return false;
         }
-        if (read > 0) continue;
+    }
+    return true;
+}
+
+Result<void> WebSocketClient::wait_for_hands() {
+    while (true) {
+        CB_TRY_ASSIGN(done, shake_hands());
+        if (done) return {};
         const int events = POLLIN | (wants_to_write() ? POLLOUT : 0);
-        CB_TRY(wait_for(descriptor(), static_cast<short>(events), deadline));
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(answer_by_ - steady_clock::now());
+        pollfd item{descriptor(), static_cast<short>(events), 0};
+        ::poll(&item, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
     }
 }
 
@@ -141,6 +145,7 @@ Result<std::size_t> WebSocketClient::fill() {
 }
 
 Deadline WebSocketClient::next_check() const {
+    if (!connected_) return answer_by_;
     return heard_at_ + limits::websocket_silence_max;
 }
 

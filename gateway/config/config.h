@@ -32,6 +32,7 @@ struct Config {
     std::vector<std::string> allowed_origins;
     std::int64_t connections_max = 4096;
     std::int64_t shutdown_grace_s = 20;
+    std::string on_shutdown = "end";
     // Logs.
     std::string log_level = "info";
     std::string log_file;  // empty: standard error

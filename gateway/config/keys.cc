@@ -14,6 +14,7 @@ constexpr std::array<std::string_view, 2> yes_or_no = {"no", "yes"};
 constexpr std::array<std::string_view, 2> compats = {"jupyter-server", "kernel-gateway"};
 constexpr std::array<std::string_view, 2> apis = {"jupyter", "notebook-http"};
 constexpr std::array<std::string_view, 3> listings = {"auto", "yes", "no"};
+constexpr std::array<std::string_view, 2> on_shutdowns = {"end", "keep"};
 constexpr std::array<std::string_view, 3> culls = {"unused", "connected", "busy"};
 
 constexpr std::int64_t many = 1'000'000;
@@ -50,6 +51,10 @@ const std::array table = {
         "Connections open at once; more are turned away with 503.", 1, 100'000},
     Key{"shutdown_grace_s", &Config::shutdown_grace_s,
         "Seconds that running requests get to finish when the gateway is stopped.", 0, 3600},
+    Key{"on_shutdown", &Config::on_shutdown,
+        "What becomes of running sandboxes when the gateway is stopped: end; or keep, for the next "
+        "gateway with the same state_dir to go on with (an upgrade). SIGUSR2 stops it and keeps.",
+        0, 0, on_shutdowns},
     Key{"log_level", &Config::log_level, "Least important line to log.", 0, 0, log_levels},
     Key{"log_file", &Config::log_file,
         "File to append the log to, one JSON object a line. Empty: standard error."},

@@ -30,6 +30,22 @@ class DisplayBudget {
     // Cuts the display's fields, adds the artifacts that it lacks, and tells what was cut.
     std::vector<CutField> apply(artifacts::Captured& display);
 
+    struct Left {
+        std::size_t text_bytes = limits::execution_inline_text_max_bytes;
+        std::size_t rich_bytes = limits::execution_inline_rich_max_bytes;
+        Left() = default;
+    };
+    Left left() const {
+        Left left;
+        left.text_bytes = text_left_;
+        left.rich_bytes = rich_left_;
+        return left;
+    }
+    void restore(const Left& left) {
+        text_left_ = left.text_bytes;
+        rich_left_ = left.rich_bytes;
+    }
+
   private:
     std::size_t text_left_ = limits::execution_inline_text_max_bytes;
     std::size_t rich_left_ = limits::execution_inline_rich_max_bytes;

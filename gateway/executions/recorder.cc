@@ -180,10 +180,32 @@ asio::awaitable<Result<Artifact>> Recorder::fetch(PendingArtifact& pending) {
     auto finish = [&writer, preview = pending.preview] { return writer.finish(preview); };
     auto stored = co_await workers_.run(std::move(finish));
     if (pending.guest_copy == artifacts::GuestCopy::stays) co_return stored;
-    // The guest's copy only takes room of its disk now; that it stays is no reason to fail.
-    const auto removed = co_await remove_guest_file(sandbox_->link(), pending.guest_path);
-    if (!removed) log::info("guest_artifact_not_removed", {{"error", removed.error().text()}});
+    guest_copies_.push_back(pending.guest_path);
     co_return stored;
+}
+
+// They only take room of the guest's disk; that one stays is no reason to fail.
+asio::awaitable<void> Recorder::release_guest_copies() {
+    for (std::string& path : std::exchange(guest_copies_, {})) {
+        if (!sandbox_ || sandbox_->gone()) co_return;
+        const auto removed = co_await remove_guest_file(sandbox_->link(), std::move(path));
+        if (!removed) log::info("guest_artifact_not_removed", {{"error", removed.error().text()}});
+    }
+}
+
+RecorderState Recorder::state() const {
+    RecorderState state;
+    state.text = text_.used();
+    state.displays_left = display_budget_.left();
+    state.display_count = display_count_;
+    return state;
+}
+
+asio::awaitable<void> Recorder::restore(RecorderState state, std::string inline_text,
+                                        std::string kept_text) {
+    display_budget_.restore(state.displays_left);
+    display_count_ = state.display_count;
+    co_await text_.restore(state.text, std::move(inline_text), std::move(kept_text));
 }
 
 }  // namespace cellblock::gateway

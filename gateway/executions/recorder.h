@@ -14,6 +14,7 @@
 #include "artifacts/store.h"
 #include "base/worker_pool.h"
 #include "gateway/executions/display_budget.h"
+#include "gateway/executions/recorder_state.h"
 #include "gateway/executions/text_budget.h"
 #include "gateway/sandboxes/sandbox.h"
 #include "kernel-proxy/output_event.h"
@@ -49,6 +50,17 @@ class Recorder {
     // from take(), so that the disk does not hold a result back.
     boost::asio::awaitable<std::vector<Json>> keep_artifacts();
 
+    // Removes the guest's copies of what keep_artifacts() has fetched. Once its lines are safe: a
+    // gateway that takes over fetches again what it has no line of.
+    boost::asio::awaitable<void> release_guest_copies();
+
+    // Where it is, so that another one can go on there: see recorder_state.h.
+    RecorderState state() const;
+    std::string take_kept_text() { return text_.take_kept(); }
+    boost::asio::awaitable<void> restore(RecorderState state, std::string inline_text,
+                                         std::string kept_text);
+    // The sandbox is not needed any more.
+    void let_go_of_sandbox() { sandbox_.reset(); }
     // The cell goes on in a copy of its sandbox: what it brings from now on is fetched there.
     void move_to(std::shared_ptr<Sandbox> sandbox) { sandbox_ = std::move(sandbox); }
 
@@ -70,7 +82,8 @@ class Recorder {
     DisplayBudget display_budget_;
     std::size_t display_count_ = 0;
     std::vector<RecordedDisplay> displays_;
-    bool artifacts_due_ = false;  // of displays_.back()
+    bool artifacts_due_ = false;             // of displays_.back()
+    std::vector<std::string> guest_copies_;  // fetched, to be removed
 };
 
 }  // namespace cellblock::gateway

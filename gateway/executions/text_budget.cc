@@ -35,6 +35,7 @@ asio::awaitable<void> TextBudget::keep(std::string text) {
     text.resize(std::min<std::uint64_t>(text.size(), room));
     if (text.empty()) co_return;
     kept_bytes_ += text.size();
+    fresh_ += text;
     auto append = [this, text = std::move(text)]() -> Result<void> {
         if (!writer_) {
             CB_TRY_ASSIGN(begun, store_.begin(info_));
@@ -46,6 +47,29 @@ asio::awaitable<void> TextBudget::keep(std::string text) {
     if (!kept) {
         failed_ = true;
         error_ = kept.error();
+    }
+}
+
+TextBudget::Used TextBudget::used() const {
+    Used used;
+    used.inline_bytes = inline_bytes_;
+    used.total_bytes = total_bytes_;
+    used.kept_bytes = kept_bytes_;
+    return used;
+}
+
+asio::awaitable<void> TextBudget::restore(Used used, std::string inline_text, std::string kept) {
+    inline_bytes_ =
+        std::min<std::uint64_t>(used.inline_bytes, limits::execution_inline_text_max_bytes);
+    total_bytes_ = used.total_bytes;
+    if (!kept.empty()) {
+        co_await keep(std::move(kept));
+        fresh_.clear();
+    } else if (used.kept_bytes > 0) {
+        failed_ = true;
+        error_ = Error(ErrorCode::io, "it was lost with an earlier gateway");
+    } else {
+        inline_text_ = std::move(inline_text);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <boost/asio/awaitable.hpp>
 
@@ -29,11 +30,23 @@ struct TruncatedText {
 
 class TextBudget {
   public:
+    struct Used {
+        std::uint64_t inline_bytes = 0;
+        std::uint64_t total_bytes = 0;
+        std::uint64_t kept_bytes = 0;
+        Used() = default;
+    };
+
     TextBudget(artifacts::Store& store, WorkerPool& workers, artifacts::ArtifactInfo info);
 
     // The part of `text` that is to be sent inline; empty once the budget is used up. Cut between
     // characters, never inside one.
     boost::asio::awaitable<std::string> take(std::string text);
+    Used used() const;
+    // What went to the artifact since the last call.
+    std::string take_kept() { return std::exchange(fresh_, {}); }
+    // Goes on where another one got to, which showed `inline_text` and whose artifact had `kept`.
+    boost::asio::awaitable<void> restore(Used used, std::string inline_text, std::string kept);
     // std::nullopt when everything was inline.
     boost::asio::awaitable<std::optional<TruncatedText>> finish();
 
@@ -44,6 +57,7 @@ class TextBudget {
     WorkerPool& workers_;
     artifacts::ArtifactInfo info_;
     std::string inline_text_;  // moved to the artifact when that begins
+    std::string fresh_;        // of the artifact, for take_kept()
     std::uint64_t inline_bytes_ = 0;
     std::uint64_t total_bytes_ = 0;
     std::uint64_t kept_bytes_ = 0;

@@ -17,6 +17,7 @@
 
 #include "base/condition.h"
 #include "base/files.h"
+#include "base/ids.h"
 #include "base/limits.h"
 #include "base/spawn.h"
 
@@ -98,7 +99,9 @@ awaitable<Result<Json>> ConnectionFiles::of(std::string kernel_id) {
         relay = found->second;
     } else {
         CB_CO_TRY(make_directories(folder_, 0700));
-        relay = std::make_shared<Relay>(executor_, folder_ / ("kernel-" + kernel_id + ".json"));
+        // The relay of an earlier gateway may live, and removes its own file when it ends.
+        const std::string name = "kernel-" + kernel_id + "-" + new_short_id() + ".json";
+        relay = std::make_shared<Relay>(executor_, folder_ / name);
         SpawnOptions options = command_(kernel_id, relay->file);
         CB_CO_TRY_ASSIGN(pipe, make_pipe());
         options.standard_output = std::move(pipe.write_end);

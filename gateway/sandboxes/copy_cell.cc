@@ -75,7 +75,8 @@ asio::awaitable<Result<void>> SandboxManager::adopt(SandboxPointer sandbox, Sand
     CB_CO_TRY(co_await paused_.remove(sandbox->id()));
     sandbox->extend_timeout(sandbox->spec().timeout);
     update_gauges();
-    log::info("sandbox_adopted", {{"sandbox_id", sandbox->id()}, {"source_id", source->id()}});
+    log::info("sandbox_state_adopted",
+              {{"sandbox_id", sandbox->id()}, {"source_id", source->id()}});
     const auto removed = co_await remove(source->id());
     if (!removed) log::info("adopted_sandbox_stays", {{"error", removed.error().text()}});
     co_return Result<void>();

@@ -11,10 +11,12 @@ namespace cellblock::gateway {
 
 namespace asio = boost::asio;
 
-asio::awaitable<Result<void>> SandboxManager::open() {
+asio::awaitable<Result<void>> SandboxManager::open(std::vector<vm::FoundMachine> found,
+                                                   PrepareKernel prepare) {
     CB_CO_TRY(co_await snapshots_.open());
     CB_CO_TRY(co_await paused_.open());
     CB_CO_TRY(co_await remove_old());
+    co_await adopt_found(std::move(found), std::move(prepare));
     for (const SavedSandboxPointer& saved : paused_.list()) {
         auto sandbox =
             std::make_shared<Sandbox>(executor_, saved->id(), saved->image, saved->started_at);

@@ -103,6 +103,7 @@ Result<void> Sandbox::open() {
         return fail(ErrorCode::internal, "the template brought no running kernel",
                     "rebuild it: cellblock template rm, then cellblock template build");
     }
+    note_down();
     start_watch();
     return {};
 }
@@ -173,6 +174,9 @@ ContextPointer Sandbox::add_kernel(std::string language, KernelSpec kernel) {
                                  "the sandbox did not answer and was ended", "make a new sandbox")),
                 "sandbox_kill", self);
         });
+    context->kernel->on_place_changed([weak] {
+        if (const auto self = weak.lock()) self->note_down();
+    });
     context->kernel->on_shut_down([weak, id = context->id()] {
         const auto self = weak.lock();
         if (self) spawn_logged(self->executor_, self->let_go_of(id), "kernel_shut_down", self);
@@ -230,6 +234,7 @@ asio::awaitable<Result<ContextPointer>> Sandbox::create_context(ContextSpec spec
         std::erase(contexts_, context);
         co_return fail(started.error());
     }
+    note_down();
     co_return context;
 }
 
@@ -246,7 +251,10 @@ asio::awaitable<Result<ContextPointer>> Sandbox::default_context(std::string lan
     auto created = co_await create_context(std::move(spec));
     creating_default_ = false;
     changed_.notify_all();
-    if (created) default_context_id_ = (*created)->id();
+    if (created) {
+        default_context_id_ = (*created)->id();
+        note_down();
+    }
     co_return created;
 }
 
@@ -254,6 +262,7 @@ asio::awaitable<Result<void>> Sandbox::delete_context(const std::string& id) {
     const auto self = shared_from_this();
     CB_CO_TRY_ASSIGN(context, find_context(id));
     std::erase(contexts_, context);
+    note_down();
     co_return co_await context->kernel->stop();
 }
 
@@ -261,6 +270,7 @@ asio::awaitable<Result<void>> Sandbox::delete_context(const std::string& id) {
 
 void Sandbox::set_timeout(std::chrono::seconds timeout) {
     ends_at_ = std::chrono::system_clock::now() + timeout;
+    note_down_soon();
     changed_.notify_all();
 }
 

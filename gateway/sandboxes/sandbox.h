@@ -19,34 +19,14 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/error.h"
+#include "gateway/sandboxes/context.h"
 #include "gateway/sandboxes/sandbox_image.h"
+#include "gateway/sandboxes/sandbox_note.h"
 #include "kernel-proxy/guest_events.h"
 #include "kernel-proxy/kernel.h"
 #include "vm/machine/machine.h"
 
 namespace cellblock::gateway {
-
-// A kernel and how it is called outside. Language names as E2B writes them ("python").
-struct Context {
-    std::string language;
-    std::shared_ptr<kernel_proxy::Kernel> kernel;
-    // What it was called in the sandboxes that this one is a copy of.
-    std::vector<std::string> former_ids;
-
-    const std::string& id() const { return kernel->spec().id; }
-    const std::string& working_directory() const { return kernel->spec().working_directory; }
-};
-using ContextPointer = std::shared_ptr<Context>;
-
-struct ContextSpec {
-    std::string language = "python";
-    std::string working_directory = "/home/user";
-    // Another kernel of the image than the language's own.
-    std::string kernel_name;
-    kernel_proxy::KernelLaunch launch;
-    std::map<std::string, std::string> environment;  // beside the sandbox's
-    ContextSpec() = default;
-};
 
 // What a machine is told when it becomes sandbox `id`. leave: its kernels were a sandbox's already,
 // and have their environment with what their cells made of it.
@@ -72,6 +52,9 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     // One that an earlier gateway paused.
     Sandbox(boost::asio::any_io_executor executor, std::string id, SandboxImage image,
             WallTime started_at);
+    // One that an earlier gateway left running.
+    Sandbox(boost::asio::any_io_executor executor, const SandboxNote& note,
+            std::unique_ptr<vm::Machine> machine);
     ~Sandbox();
 
     // Takes over the kernel that the template brought. Once, before anything else.
@@ -80,6 +63,9 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     // the link came with it, running cells, which go on. What they say is thrown away, but for the
     // execution `heard`, whose events wait to be taken. Instead of open().
     Result<void> open(const SandboxImage& image, ContextIds ids, const std::string& heard = {});
+    // Goes on with the contexts that the note tells of; those whose process has ended meanwhile get
+    // a new one. Instead of open().
+    void open(const SandboxNote& note);
     // The context in which that execution runs; null: none does.
     ContextPointer context_running(const std::string& execution_id) const;
 
@@ -120,7 +106,11 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     // Becomes what `image` was: running cells end as `restarted`. After an error it is as before.
     boost::asio::awaitable<Result<void>> restore(SandboxImage image, ContextIds ids,
                                                  StartFromState start);
-    void set_snapshot(std::string id) { spec_.snapshot_id = std::move(id); }
+    void set_snapshot(std::string id);
+
+    // The sandbox of requests that name none.
+    bool is_callers_default() const { return callers_default_ == CallersDefault::yes; }
+    void set_callers_default();
 
     // From now on: the sandbox ends `timeout` from now. extend_timeout never shortens.
     void set_timeout(std::chrono::seconds timeout);
@@ -142,6 +132,14 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     void accept_stream(vm::link::StreamPtr stream);
     SandboxImage image() const;  // without the machine's state
     Result<void> check_can_be_copied() const;
+    std::vector<ContextImage> context_images() const;
+    // sandbox_adopt.cc
+    SandboxNote note() const;
+    void note_down();
+    void note_down_soon();
+    boost::asio::awaitable<void> note_down_later();
+    boost::asio::awaitable<void> replace_lost(ContextPointer context, std::int64_t pid);
+    boost::asio::awaitable<void> stop_unknown(std::string guest_id);
     // One change of state at a time.
     class Change;
     boost::asio::awaitable<void> wait_for_turn();
@@ -166,6 +164,9 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     bool changing_ = false;
     bool watching_ = false;
     std::size_t leases_ = 0;
+    CallersDefault callers_default_ = CallersDefault::no;
+    std::uint64_t note_revision_ = 0;
+    bool note_pending_ = false;
     std::vector<ContextPointer> contexts_;
     kernel_proxy::GuestEventHandlers guest_handlers_;
     std::string default_context_id_;

@@ -43,15 +43,21 @@ SandboxImage Sandbox::image() const {
     SandboxImage image;
     image.spec = spec_;
     image.link = machine_->link().image();
+    image.contexts = context_images();
+    return image;
+}
+
+std::vector<ContextImage> Sandbox::context_images() const {
+    std::vector<ContextImage> images;
     for (const ContextPointer& context : contexts_) {
         ContextImage copy;
         copy.language = context->language;
         copy.kernel = context->kernel->image();
         copy.former_ids = context->former_ids;
         copy.is_default = context->id() == default_context_id_;
-        image.contexts.push_back(std::move(copy));
+        images.push_back(std::move(copy));
     }
-    return image;
+    return images;
 }
 
 Result<void> Sandbox::check_can_be_copied() const {
@@ -92,6 +98,7 @@ asio::awaitable<Result<SandboxImage>> Sandbox::capture() {
 Result<void> Sandbox::open(const SandboxImage& image, ContextIds ids, const std::string& heard) {
     listen_to_guest();
     add_contexts(image.contexts, ids, heard);
+    note_down();
     start_watch();
     return {};
 }

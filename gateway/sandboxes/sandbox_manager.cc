@@ -41,6 +41,8 @@ SandboxManager::SandboxManager(asio::any_io_executor executor, SandboxManagerOpt
       created_counter_(metrics.counter("cellblock_sandboxes_created_total", "Sandboxes made")),
       forked_counter_(
           metrics.counter("cellblock_sandboxes_forked_total", "Sandboxes made by forking another")),
+      adopted_counter_(metrics.counter("cellblock_sandboxes_adopted_total",
+                                       "Sandboxes of an earlier gateway that go on")),
       failed_counter_(
           metrics.counter("cellblock_sandboxes_failed_total", "Sandboxes that could not be made")),
       start_seconds_(metrics.histogram("cellblock_sandbox_start_seconds",
@@ -128,7 +130,10 @@ asio::awaitable<Result<SandboxPointer>> SandboxManager::default_sandbox() {
     spec.timeout = limits::default_sandbox_idle_timeout;
     auto created = co_await create(std::move(spec));
     creating_default_ = false;
-    if (created) default_id_ = (*created)->id();
+    if (created) {
+        default_id_ = (*created)->id();
+        (*created)->set_callers_default();
+    }
     changed_.notify_all();
     co_return created;
 }

@@ -60,8 +60,13 @@ class SandboxManager {
     SandboxManager(boost::asio::any_io_executor executor, SandboxManagerOptions options,
                    metrics::Registry& metrics);
 
-    // Finds snapshots and paused sandboxes again. Once, before anything else.
-    boost::asio::awaitable<Result<void>> open();
+    // Finds snapshots and paused sandboxes again, and goes on with those whose machines `found`
+    // are. What cannot be gone on with is ended. Once, before anything else.
+    // `prepare` puts into the image of each kernel what is known of the cell that runs in it.
+    using PrepareKernel =
+        std::function<void(const std::string& context_id, kernel_proxy::KernelImage& image)>;
+    boost::asio::awaitable<Result<void>> open(std::vector<vm::FoundMachine> found,
+                                              PrepareKernel prepare);
 
     // A running sandbox with a clean machine, or, where its template is a snapshot, with what the
     // snapshot holds. On failure nothing is left behind.
@@ -120,6 +125,12 @@ class SandboxManager {
 
     boost::asio::awaitable<Result<SandboxPointer>> default_sandbox();
     struct Brood;
+    struct Adoption;
+    boost::asio::awaitable<void> adopt_found(std::vector<vm::FoundMachine> found,
+                                             PrepareKernel prepare);
+    boost::asio::awaitable<void> adopt_some(std::shared_ptr<Adoption> adoption);
+    boost::asio::awaitable<Result<void>> adopt_one(vm::FoundMachine& machine, SandboxNote& note,
+                                                   const PrepareKernel& prepare);
     boost::asio::awaitable<Result<SandboxPointer>> copy_of(const SandboxImage& image,
                                                            SandboxSpec spec, std::string heard);
     boost::asio::awaitable<void> raise(std::shared_ptr<Brood> brood);
@@ -152,6 +163,7 @@ class SandboxManager {
     metrics::Gauge& paused_gauge_;
     metrics::Counter& created_counter_;
     metrics::Counter& forked_counter_;
+    metrics::Counter& adopted_counter_;
     metrics::Counter& failed_counter_;
     metrics::Histogram& start_seconds_;
     std::map<std::string, SandboxPointer> sandboxes_;

@@ -67,14 +67,9 @@ asio::awaitable<Result<std::unique_ptr<vm::Machine>>> Sandbox::start_claimed(Sta
 
 // The host's end does not fit the saved state any more: what waited for the guest ends here.
 void Sandbox::forget_running(const Error& reason) {
-    for (const ContextPointer& context : contexts_) {
-        ContextImage image;
-        image.language = context->language;
-        image.kernel = context->kernel->image();
-        image.kernel.running = nullptr;
-        image.former_ids = context->former_ids;
-        image.is_default = context->id() == default_context_id_;
-        cold_contexts_.push_back(std::move(image));
+    for (ContextImage& context : context_images()) {
+        context.kernel.running = nullptr;
+        cold_contexts_.push_back(std::move(context));
     }
     close_contexts(Outcome::internal, reason);
     link_->close(reason);
@@ -108,6 +103,7 @@ asio::awaitable<Result<void>> Sandbox::resume(StartFromState start) {
     listen_to_guest();
     for (const ContextPointer& context : contexts_) context->kernel->thaw();
     add_contexts(std::exchange(cold_contexts_, {}), ContextIds::own);
+    note_down();
     start_watch();
     log::info("sandbox_resumed", {{"sandbox_id", id_}});
     co_return Result<void>();
@@ -135,6 +131,7 @@ asio::awaitable<Result<void>> Sandbox::restore(SandboxImage image, ContextIds id
     spec_.snapshot_id = std::move(image.spec.snapshot_id);
     listen_to_guest();
     add_contexts(image.contexts, ids);
+    note_down();
     if (old) co_await old->kill("its sandbox was restored to a snapshot");
     log::info("sandbox_restored", {{"sandbox_id", id_}, {"snapshot_id", spec_.snapshot_id}});
     co_return Result<void>();

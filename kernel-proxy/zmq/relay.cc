@@ -48,6 +48,7 @@ Relay::Relay(Server& server, Upstream& upstream, std::string kernel_id, KernelCa
       upstream_(upstream),
       kernel_id_(std::move(kernel_id)),
       calls_(std::move(calls)),
+      connection_(upstream.connection()),
       session_(new_uuid()) {
     server_.on_request([this](const ClientRequest& request) { take_request(request); });
     server_.accept_while(
@@ -61,7 +62,7 @@ Relay::Relay(Server& server, Upstream& upstream, std::string kernel_id, KernelCa
 
 void Relay::watch_upstream() {
     Watch watch;
-    watch.descriptor = upstream_.descriptor();
+    watch.descriptor = [this] { return upstream_.descriptor(); };
     // What subscribers have no room for is not read: the gateway paces the kernel.
     watch.events = [this]() -> short {
         const int in = server_.can_publish() ? ZMQ_POLLIN : 0;
@@ -108,10 +109,13 @@ void Relay::take_request(const ClientRequest& request) {
         askers_.add(request.routing.msg_id, request.wire.identities);
     }
     const std::string_view channel = vm::link::to_string(request.channel);
-    const Bytes head = encode_v1_head(channel, request.wire.frames);
-    std::vector<ByteView> parts = {head};
-    parts.insert(parts.end(), request.wire.frames.begin(), request.wire.frames.end());
+    Bytes message = encode_v1_head(channel, request.wire.frames);
+    for (const ByteView frame : request.wire.frames) {
+        message.insert(message.end(), frame.begin(), frame.end());
+    }
+    const std::array<ByteView, 1> parts = {message};
     const auto sent = upstream_.send(parts);
+    unheard_.add(request.channel, request.routing.msg_id, std::move(message));
     if (!sent) end(EndReason::gateway_gone, sent.error().text());
 }
 
@@ -174,12 +178,26 @@ void Relay::read_upstream() {
             return end(kernel ? EndReason::kernel_gone : EndReason::gateway_gone,
                        message.error().text());
         }
+        if (upstream_.connection() != connection_) {
+            const auto sent = send_unheard();
+            if (!sent) return end(EndReason::gateway_gone, sent.error().text());
+        }
         if (!*message) {
             more_upstream_ = false;
             return;
         }
         pass_on(**message);
     }
+}
+
+// On a connection that breaks meanwhile nothing is lost: the next one gets all of it.
+Result<void> Relay::send_unheard() {
+    connection_ = upstream_.connection();
+    for (const ByteView message : unheard_.messages()) {
+        const std::array<ByteView, 1> parts = {message};
+        CB_TRY(upstream_.send(parts));
+    }
+    return {};
 }
 
 void Relay::pass_on(ByteView bytes) {
@@ -195,6 +213,8 @@ void Relay::pass_on(ByteView bytes) {
         return;
     }
     if (!routing->session.empty()) session_ = routing->session;
+    unheard_.heard(*channel, routing->parent_msg_id);
+    if (!passed_on_.note(routing->msg_id)) return;
     if (*channel == Channel::iopub) {
         server_.publish_frames("kernel." + kernel_id_ + "." + routing->msg_type, message->frames);
         return;

@@ -3,6 +3,10 @@
 //   client -> Server (verified) -> v1 frames -> Upstream       shell, stdin, control
 //   client <- Server (signed)   <- v1 frames <- Upstream       replies to the asker, iopub to all
 //
+// When the upstream has made another connection (the gateway was killed, and another one has taken
+// over), what nothing came back of is sent again, and what comes again is dropped: clients see a
+// pause, no more.
+//
 // Two requests are answered here: an interrupt (whatever the kernel's interrupt_mode is, the
 // gateway knows how) and a shutdown (the gateway deletes the kernel, or restarts it in place).
 //
@@ -14,7 +18,9 @@
 #include <string>
 
 #include "kernel-proxy/zmq/askers.h"
+#include "kernel-proxy/zmq/passed_on.h"
 #include "kernel-proxy/zmq/server.h"
+#include "kernel-proxy/zmq/unheard.h"
 #include "kernel-proxy/zmq/upstream.h"
 
 namespace cellblock::kernel_proxy::zmq_door {
@@ -63,6 +69,7 @@ class Relay {
     void answer(Channel channel, const xeus::xmessage& request);
     nl::json outcome_of(const xeus::xmessage& request, bool is_shutdown);
     void read_upstream();
+    Result<void> send_unheard();
     void pass_on(ByteView message);
     void publish_made(std::string_view msg_type, const nl::json& parent, const nl::json& content);
 
@@ -71,7 +78,10 @@ class Relay {
     const std::string kernel_id_;
     KernelCalls calls_;
     Askers askers_;
-    std::string session_;  // the kernel's, as its messages have it
+    Unheard unheard_;
+    PassedOn passed_on_;
+    std::uint64_t connection_;  // the upstream's, that knows of all that was sent
+    std::string session_;       // the kernel's, as its messages have it
     bool more_upstream_ = false;
     std::optional<End> end_;
 };

@@ -178,7 +178,7 @@ void Server::turn() {
     items.push_back({heartbeat_.handle(), 0, ZMQ_POLLIN, 0});
     const std::size_t own = items.size();
     for (const Watch& watch : watches_) {
-        items.push_back({nullptr, watch.descriptor, watch.events(), 0});
+        items.push_back({nullptr, watch.descriptor(), watch.events(), 0});
     }
     try {
         zmq::poll(items, time_to_wait());

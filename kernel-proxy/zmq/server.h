@@ -45,7 +45,7 @@ struct ClientRequest {
 
 // Another descriptor in the loop. `ready` is called when it is, and at `deadline`.
 struct Watch {
-    int descriptor = -1;
+    std::function<int()> descriptor;
     std::function<short()> events;  // ZMQ_POLLIN, ZMQ_POLLOUT
     std::function<void()> ready;
     std::function<Deadline()> deadline;

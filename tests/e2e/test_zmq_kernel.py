@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -17,49 +16,13 @@ from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
 from support.gateway import BINARY, Gateway
 from support.kernels import TIMEOUT_S, new_kernel, wait_until
-
-NAME = "cellblock-python3"
-
-
-def cellblock(gateway, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [str(BINARY), *arguments, "--gateway", gateway.url, "--state-dir", str(gateway.state)],
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=True,
-    )
-
-
-@contextmanager
-def jupyter_folders(gateway, folder: Path):
-    """The kernelspec in a folder of its own, where this process's Jupyter clients look."""
-    before = os.environ.get("JUPYTER_PATH")
-    os.environ["JUPYTER_PATH"] = str(folder / "share/jupyter")
-    try:
-        cellblock(gateway, "kernelspec", "install", "--prefix", str(folder))
-        yield folder
-    finally:
-        if before is None:
-            del os.environ["JUPYTER_PATH"]
-        else:
-            os.environ["JUPYTER_PATH"] = before
+from support.zmq_kernels import NAME, jupyter_folders, running_kernel
 
 
 @pytest.fixture(scope="module")
 def folder(gateway, tmp_path_factory):
     with jupyter_folders(gateway, tmp_path_factory.mktemp("jupyter")) as folder:
         yield folder
-
-
-@contextmanager
-def running_kernel():
-    manager, client = start_new_kernel(kernel_name=NAME, startup_timeout=TIMEOUT_S)
-    try:
-        yield manager, client
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel()
 
 
 @pytest.fixture
@@ -234,7 +197,8 @@ def test_the_death_of_the_client_ends_the_kernel(gateway, folder):
     wait_until(lambda: set(kernels(gateway)) == before, "the end of the kernel")
 
 
-def test_a_gateway_that_goes_away_ends_the_kernel_with_a_reason(tmp_path):
+def test_a_gateway_that_stays_away_ends_the_kernel_with_a_reason(tmp_path, monkeypatch):
+    monkeypatch.setenv("CELLBLOCK_GATEWAY_PATIENCE_S", "1")
     gateway = Gateway()
     try:
         with jupyter_folders(gateway, tmp_path), open(tmp_path / "errors", "w+") as errors:

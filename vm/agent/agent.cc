@@ -119,7 +119,13 @@ void Agent::take_kernel_stream(link::StreamPtr stream) {
     const auto params = parse_json(stream->params(), JsonLimits{limits::link_params_max_bytes},
                                    "the kernel stream's parameters");
     Result<std::string> id = params ? required_string(*params, "kernel_id") : fail(params.error());
-    const auto attached = id ? kernels_.attach(*id, stream) : fail(id.error());
+    const auto after = params ? optional_integer(*params, "after") : fail(params.error());
+    Result<void> attached;
+    if (!id || !after) {
+        attached = fail(id ? after.error() : id.error());
+    } else {
+        attached = kernels_.attach(*id, stream, *after);
+    }
     if (!attached) stream->reset(attached.error());
 }
 

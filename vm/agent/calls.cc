@@ -170,6 +170,14 @@ Reply kernel_signal(Agent& agent, Json params) {
     co_return Json::object();
 }
 
+Reply kernel_acknowledge(Agent& agent, Json params) {
+    CB_CO_TRY_ASSIGN(id, required_string(params, "kernel_id"));
+    CB_CO_TRY_ASSIGN(position, required_integer(params, "position"));
+    if (position < 0) co_return fail(ErrorCode::invalid_argument, "position cannot be negative");
+    CB_CO_TRY(agent.kernels().acknowledge(id, static_cast<std::uint64_t>(position)));
+    co_return Json::object();
+}
+
 Reply kernel_list(Agent& agent, Json) {
     Json reply = Json::object();
     reply["kernels"] = agent.kernels().list();
@@ -221,7 +229,7 @@ struct Method {
     const char* name;
     Reply (*function)(Agent&, Json);
 };
-constexpr std::array<Method, 15> methods = {{
+constexpr std::array<Method, 16> methods = {{
     {"info", info},
     {"claim", claim},
     {"clock", answer_clock},
@@ -231,6 +239,7 @@ constexpr std::array<Method, 15> methods = {{
     {"kernel.restart", kernel_restart},
     {"kernel.stop", kernel_stop},
     {"kernel.signal", kernel_signal},
+    {"kernel.acknowledge", kernel_acknowledge},
     {"kernel.list", kernel_list},
     {"file.stat", file_stat},
     {"file.list", file_list},

@@ -79,7 +79,11 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     // To the kernel's process group.
     Result<void> signal(int signal_number);
     // Messages from and to this stream from now on, whichever process runs.
-    void attach(link::StreamPtr stream) { relay_->attach(std::move(stream)); }
+    // `after`: see HostRelay::attach().
+    void attach(link::StreamPtr stream, std::optional<std::int64_t> after) {
+        relay_->attach(std::move(stream), after);
+    }
+    void acknowledge(std::uint64_t position) { relay_->acknowledge(position); }
     // Fails unless the kernel has confirmed that its random generators are fresh.
     boost::asio::awaitable<Result<void>> reseed(
         Bytes entropy, const std::map<std::string, std::string>& environment,

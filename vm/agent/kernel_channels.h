@@ -42,6 +42,7 @@ class KernelChannels : public std::enable_shared_from_this<KernelChannels> {
     };
     Waiting next() const;
     void pop(link::Channel which) { channel(which).pop(); }
+    Multipart take(link::Channel which) { return channel(which).take(); }
     // Waits while the channel's outbox is full.
     boost::asio::awaitable<Result<void>> send(link::Channel which, Multipart message);
 

@@ -79,9 +79,16 @@ Result<void> KernelTable::signal(const std::string& id, int signal_number) {
     return kernel->signal(signal_number);
 }
 
-Result<void> KernelTable::attach(const std::string& id, link::StreamPtr stream) {
+Result<void> KernelTable::attach(const std::string& id, link::StreamPtr stream,
+                                 std::optional<std::int64_t> after) {
     CB_TRY_ASSIGN(kernel, find(id));
-    kernel->attach(std::move(stream));
+    kernel->attach(std::move(stream), after);
+    return {};
+}
+
+Result<void> KernelTable::acknowledge(const std::string& id, std::uint64_t position) {
+    CB_TRY_ASSIGN(kernel, find(id));
+    kernel->acknowledge(position);
     return {};
 }
 

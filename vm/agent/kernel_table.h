@@ -24,7 +24,9 @@ class KernelTable {
     // Forgets it too. not_found for an unknown id.
     boost::asio::awaitable<Result<void>> stop(std::string id);
     Result<void> signal(const std::string& id, int signal_number);
-    Result<void> attach(const std::string& id, link::StreamPtr stream);
+    Result<void> attach(const std::string& id, link::StreamPtr stream,
+                        std::optional<std::int64_t> after);
+    Result<void> acknowledge(const std::string& id, std::uint64_t position);
     // Every running kernel in turn; the first failure ends it.
     boost::asio::awaitable<Result<void>> reseed_all();
     boost::asio::awaitable<Result<void>> run_silently(std::string id, std::string code,

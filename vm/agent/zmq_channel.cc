@@ -63,6 +63,14 @@ void ZmqChannel::pop() {
     if (inbox_has_room()) kick();
 }
 
+Multipart ZmqChannel::take() {
+    Multipart message = std::move(inbox_.front());
+    inbox_bytes_ -= byte_count(message);
+    inbox_.pop_front();
+    if (inbox_has_room()) kick();
+    return message;
+}
+
 asio::awaitable<Result<void>> ZmqChannel::send(Multipart message) {
     while (!closed_ && outbox_bytes_ >= limits::agent_outbox_max_bytes) {
         co_await outbox_room_.wait();

@@ -57,6 +57,8 @@ class ZmqChannel {
     // From the kernel: the oldest message, or nullptr.
     Multipart* front() { return inbox_.empty() ? nullptr : &inbox_.front(); }
     void pop();
+    // The oldest message; there is one.
+    Multipart take();
 
     // To the kernel. Waits while the outbox is full; fails once closed.
     boost::asio::awaitable<Result<void>> send(Multipart message);

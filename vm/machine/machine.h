@@ -140,6 +140,10 @@ class Machine {
     // to be killed next: it has no link any more, and link() must not be called.
     virtual std::shared_ptr<link::Link> detach_link() = 0;
 
+    // What a later process is to know that finds the machine (see LeftMachine); replaces the last
+    // note. A machine without one is nobody's, and is ended when it is found.
+    virtual Result<void> set_note(std::string_view note) = 0;
+
     // Ends it in bounded time and frees its process, folder and descriptors. Never fails halfway;
     // a second call waits for the first.
     virtual boost::asio::awaitable<void> kill(std::string reason) = 0;
@@ -153,6 +157,17 @@ class Machine {
 
 // How anything gets a machine: a driver bound to a template. The machine runs and is not claimed.
 using MachineStarter = std::function<boost::asio::awaitable<Result<std::unique_ptr<Machine>>>()>;
+
+// A machine that an earlier process left running, and what can be done with it.
+struct FoundMachine {
+    std::string id;
+    std::string note;
+    // Goes on with it. On an error it is gone.
+    MachineStarter take_over;
+    std::function<boost::asio::awaitable<void>(std::string why)> end;
+
+    FoundMachine() = default;
+};
 
 // copy: one of several of its state, to be claimed. same: the only one, which goes on as what it
 // was; its clock is right when it is handed out, and claim() is not called.

@@ -73,6 +73,8 @@ class Capacity : public std::enable_shared_from_this<Capacity> {
     boost::asio::awaitable<Result<Slot>> reserve(Share share);
     // For what nobody waits for: not while somebody else does.
     std::optional<Slot> try_reserve(Share share);
+    // For what is there already: counted, whatever the bounds are.
+    Slot count(Share share) { return take(share); }
 
     const Share& used() const { return used_; }
     const CapacityOptions& options() const { return options_; }

@@ -41,6 +41,7 @@ class CountedMachine final : public Machine {
     }
     boost::asio::awaitable<Result<void>> go_on() override { return machine_->go_on(); }
     std::shared_ptr<link::Link> detach_link() override { return machine_->detach_link(); }
+    Result<void> set_note(std::string_view note) override { return machine_->set_note(note); }
     boost::asio::awaitable<void> kill(std::string reason) override {
         return machine_->kill(std::move(reason));
     }

@@ -108,8 +108,10 @@ struct Pool::State {
     Share machine_share() const { return Share{1, options.machine_overhead_bytes}; }
     // Waits for room; a refusal is counted.
     static asio::awaitable<Result<Slot>> reserve(Self self, Share share);
+    // As reserve(), for a machine; `memory`, its sandbox's, becomes part of it.
+    static asio::awaitable<Result<Slot>> reserve_machine(Self self, Slot memory);
     static asio::awaitable<Result<std::unique_ptr<Machine>>> start_urgently(
-        Self self, MachineStarter start, Slot memory, std::optional<ClaimRequest> request);
+        Self self, MachineStarter start, Slot slot, std::optional<ClaimRequest> request);
     static asio::awaitable<void> refill_one(Self self, Slot slot);
     static asio::awaitable<void> refill(Self self);
     static asio::awaitable<void> end(std::unique_ptr<Machine> machine, std::string why);
@@ -223,8 +225,7 @@ asio::awaitable<Result<Slot>> Pool::State::reserve(Self self, Share share) {
     co_return std::move(slot);
 }
 
-asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::State::start_urgently(
-    Self self, MachineStarter start, Slot memory, std::optional<ClaimRequest> request) {
+asio::awaitable<Result<Slot>> Pool::State::reserve_machine(Self self, Slot memory) {
     if (self->gate.waiting_urgent() >= self->options.waiting_takes_max) {
         ++self->counts.refused;
         co_return fail(ErrorCode::too_many, "too many machines wait to be started",
@@ -233,6 +234,11 @@ asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::State::start_urgently(
     CB_CO_TRY_ASSIGN(slot, co_await reserve(self, self->machine_share()));
     if (self->stopped) co_return fail(ErrorCode::unavailable, "the gateway is stopping");
     slot.absorb(std::move(memory));
+    co_return std::move(slot);
+}
+
+asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::State::start_urgently(
+    Self self, MachineStarter start, Slot slot, std::optional<ClaimRequest> request) {
     ++self->cold_starting;
     auto machine =
         co_await start_one(self, std::move(slot), StartGate::Urgency::urgent, std::move(start));
@@ -297,7 +303,8 @@ asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::take(ClaimRequest reques
         co_return std::move(warm);
     }
     ++state->counts.misses;
-    co_return co_await State::start_urgently(state, state->starter, std::move(memory),
+    CB_CO_TRY_ASSIGN(slot, co_await State::reserve_machine(state, std::move(memory)));
+    co_return co_await State::start_urgently(state, state->starter, std::move(slot),
                                              std::move(request));
 }
 
@@ -307,8 +314,17 @@ asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::start_other(
     if (state->stopped) co_return fail(ErrorCode::unavailable, "the gateway is stopping");
     const Share promised{0, memory_limit_bytes};
     CB_CO_TRY_ASSIGN(memory, co_await State::reserve(state, promised));
-    co_return co_await State::start_urgently(state, std::move(start), std::move(memory),
+    CB_CO_TRY_ASSIGN(slot, co_await State::reserve_machine(state, std::move(memory)));
+    co_return co_await State::start_urgently(state, std::move(start), std::move(slot),
                                              std::nullopt);
+}
+
+asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::take_over(
+    MachineStarter start, std::uint64_t memory_limit_bytes) {
+    Share share = state_->machine_share();
+    share.memory_bytes += memory_limit_bytes;
+    return State::start_urgently(state_, std::move(start), state_->capacity->count(share),
+                                 std::nullopt);
 }
 
 asio::awaitable<void> Pool::stop() {

@@ -87,6 +87,9 @@ class Pool {
     // how it is claimed is the caller's business, its sandbox's memory limit known already.
     boost::asio::awaitable<Result<std::unique_ptr<Machine>>> start_other(
         MachineStarter start, std::uint64_t memory_limit_bytes);
+    // As start_other(), for one that runs already: it is counted, whatever the maximum is by now.
+    boost::asio::awaitable<Result<std::unique_ptr<Machine>>> take_over(
+        MachineStarter start, std::uint64_t memory_limit_bytes);
     // Stops refilling and ends the warm machines, one after the other, each in bounded time.
     boost::asio::awaitable<void> stop();
     // A new target; 0 lets the warm ones go.

@@ -142,6 +142,20 @@ Result<void> set_memory_max_of_all(const CgroupRoot& root, std::uint64_t bytes) 
     return write_memory_max(root.memory, root.version, bytes);
 }
 
+std::unique_ptr<HostCgroup> HostCgroup::open(const CgroupRoot& root, const std::string& id) {
+    std::unique_ptr<HostCgroup> group(new HostCgroup());
+    group->version_ = root.version;
+    std::error_code error;
+    for (const fs::path& parent : {root.memory, root.tasks}) {
+        if (!parent.empty() && fs::is_directory(parent / id, error)) {
+            group->folders_.push_back(parent / id);
+        }
+    }
+    if (group->folders_.empty()) return nullptr;
+    if (!root.memory.empty()) group->memory_ = root.memory / id;
+    return group;
+}
+
 HostCgroup::~HostCgroup() {
     for (const fs::path& folder : folders_) ::rmdir(folder.c_str());
 }

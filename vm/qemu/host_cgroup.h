@@ -38,6 +38,8 @@ class HostCgroup {
     static Result<std::unique_ptr<HostCgroup>> create(const CgroupRoot& root, const std::string& id,
                                                       std::uint64_t memory_max_bytes,
                                                       std::uint64_t tasks_max);
+    // The group that an earlier gateway made for a VM; null when there is none.
+    static std::unique_ptr<HostCgroup> open(const CgroupRoot& root, const std::string& id);
     ~HostCgroup();
     HostCgroup(const HostCgroup&) = delete;
     HostCgroup& operator=(const HostCgroup&) = delete;

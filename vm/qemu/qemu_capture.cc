@@ -67,6 +67,10 @@ asio::awaitable<Result<MachineStatePointer>> QemuMachine::Core::capture(
     Self core, AfterCapture after, std::function<void()> while_stopped) {
     CB_CO_TRY(core->check_alive());
     if (core->capturing) co_return fail(ErrorCode::conflict, "the sandbox is being copied already");
+    if (!core->ram) {
+        co_return fail(ErrorCode::not_supported, "the machine's memory cannot be read",
+                       "the gateway needs CAP_SYS_PTRACE");
+    }
     const Capturing capturing(core->capturing);
     const auto begin = std::chrono::steady_clock::now();
     Result<MachineStatePointer> state;

@@ -257,6 +257,11 @@ asio::awaitable<Result<void>> QemuMachine::check(std::chrono::milliseconds timeo
     co_return Result<void>();
 }
 
+Result<void> QemuMachine::set_note(std::string_view note) {
+    CB_TRY(core_->check_alive());
+    return write_note(core_->process->folder().path(), note);
+}
+
 std::shared_ptr<link::Link> QemuMachine::detach_link() {
     return core_->detach_link();
 }

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "base/worker_pool.h"
 #include "vm/machine/machine.h"
+#include "vm/qemu/left_machines.h"
 #include "vm/qemu/qemu_process.h"
 
 namespace cellblock::vm {
@@ -41,6 +42,11 @@ class QemuMachine final : public Machine {
     static boost::asio::awaitable<Result<std::unique_ptr<Machine>>> restore(
         std::shared_ptr<QemuHost> host, CloneSource source, std::filesystem::path run_root,
         WorkerPool& workers, RestoreRequest request);
+    // One that an earlier gateway left, with its guest as it is: claimed() tells its kernels. The
+    // link begins a new session. On an error the machine is gone.
+    static boost::asio::awaitable<Result<std::unique_ptr<Machine>>> adopt(
+        std::shared_ptr<QemuHost> host, std::filesystem::path run_root, WorkerPool& workers,
+        LeftMachine left);
     ~QemuMachine() override;
 
     const std::string& id() const override;
@@ -56,6 +62,7 @@ class QemuMachine final : public Machine {
         AfterCapture after, std::function<void()> while_stopped) override;
     boost::asio::awaitable<Result<void>> go_on() override;
     std::shared_ptr<link::Link> detach_link() override;
+    Result<void> set_note(std::string_view note) override;
     boost::asio::awaitable<void> kill(std::string reason) override;
     void on_exit(ExitHandler handler) override;
     boost::asio::awaitable<Result<MemoryUsage>> memory_usage() override;

@@ -27,7 +27,7 @@ struct QemuMachine::Core {
     std::string id;
     MachineInfo info;
     GuestHardware hardware;
-    std::shared_ptr<const Fd> ram;  // the template's
+    std::shared_ptr<const Fd> ram;  // the template's; null: an adopted one's, out of reach
     // Null once ended. Shared, because a monitor command may be under way then.
     std::shared_ptr<QemuProcess> process;
     std::shared_ptr<link::Link> link;  // streams may be open after the end; null: detached
@@ -66,6 +66,8 @@ struct QemuMachine::Core {
     // qemu_start.cc
     static boost::asio::awaitable<Result<void>> restore(Self core, CloneSource source,
                                                         MachineStatePointer state);
+    // qemu_adopt.cc
+    static boost::asio::awaitable<Result<void>> take_over(Self core);
     // qemu_capture.cc
     static boost::asio::awaitable<Result<MachineStatePointer>> capture(
         Self core, AfterCapture after, std::function<void()> while_stopped);

@@ -147,6 +147,9 @@ Result<void> QemuProcess::identify(const std::string& info, const QemuLaunch& la
     manifest.template_key = launch.template_key;
     manifest.accelerator = to_string(launch.hardware.accelerator);
     manifest.uid = uid_.value_or(0);
+    manifest.ram_bytes = launch.hardware.ram_bytes;
+    struct stat ram{};
+    if (::fstat(launch.ram, &ram) == 0) manifest.ram_inode = ram.st_ino;
     manifest.created_at_ns = wall_clock_ns();
     return write_manifest(folder_.path(), manifest);
 }
@@ -184,6 +187,47 @@ asio::awaitable<Result<std::unique_ptr<QemuProcess>>> QemuProcess::start(
     co_return std::move(self);
 }
 
+asio::awaitable<Result<std::unique_ptr<QemuProcess>>> QemuProcess::adopt(
+    std::shared_ptr<QemuHost> host, std::filesystem::path run_root, RunManifest manifest,
+    QmpClient::EventHandler on_event) {
+    const Deadline deadline = std::chrono::steady_clock::now() + limits::qemu_start_timeout;
+    Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, manifest.pid, 0)));
+    // The pidfd holds the process; only now is the check free of races.
+    if (!pidfd || !is_machine(manifest)) {
+        co_return fail(ErrorCode::sandbox_gone, "its process has ended");
+    }
+    std::unique_ptr<QemuProcess> self(new QemuProcess());
+    CB_CO_TRY_ASSIGN(folder, RunFolder::open(run_root, manifest.id));
+    self->host_ = std::move(host);
+    self->folder_ = std::move(folder);
+    self->cgroup_ = HostCgroup::open(self->host_->cgroups, manifest.id);
+    if (manifest.uid != 0) {
+        self->uid_ = manifest.uid;
+        self->host_->used_uids.insert(manifest.uid);
+    }
+    self->pid_ = manifest.pid;
+    self->pidfd_ = std::move(pidfd);
+    auto monitor = co_await QmpClient::connect(self->folder_.short_path("monitor.sock"),
+                                               std::move(on_event), deadline);
+    if (!monitor) co_return fail(monitor.error());
+    self->qmp_ = std::move(*monitor);
+    co_return std::move(self);
+}
+
+Result<Fd> QemuProcess::open_ram(std::uint64_t inode) const {
+    const std::filesystem::path folder = "/proc/" + std::to_string(pid_) + "/fd";
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        struct stat status{};
+        if (::stat(entry.path().c_str(), &status) != 0 || status.st_ino != inode) continue;
+        const auto name = std::filesystem::read_symlink(entry.path(), error);
+        if (error || !name.string().starts_with("/memfd:")) continue;
+        return open_file(entry.path(), O_RDONLY);
+    }
+    return fail(ErrorCode::not_supported, "the RAM of an adopted machine cannot be reached",
+                "the gateway needs CAP_SYS_PTRACE");
+}
+
 Error QemuProcess::failure(Error cause) const {
     Error error = cause.in("starting QEMU");
     const std::string tail = log_tail();
@@ -193,7 +237,7 @@ Error QemuProcess::failure(Error cause) const {
 
 QemuProcess::~QemuProcess() {
     if (qmp_) qmp_->close();
-    if (jail_ && jail_->running()) {
+    if (may_run()) {
         if (!pidfd_) kill_children_of(jail_->pid());
         kill_now();
         // Confirmed gone before anything it used is freed. The kernel ends a SIGKILLed process in
@@ -210,6 +254,10 @@ QemuProcess::~QemuProcess() {
     jail_.reset();  // reaps bubblewrap
     cgroup_.reset();
     if (uid_) host_->used_uids.erase(*uid_);
+}
+
+bool QemuProcess::may_run() const {
+    return jail_ ? jail_->running() : static_cast<bool>(pidfd_);
 }
 
 Result<Fd> QemuProcess::connect_port() const {
@@ -246,7 +294,11 @@ std::string QemuProcess::log_tail() const {
 }
 
 asio::awaitable<Result<ExitStatus>> QemuProcess::wait() {
-    co_return co_await jail_->wait();
+    if (jail_) co_return co_await jail_->wait();
+    asio::posix::stream_descriptor watched(co_await asio::this_coro::executor,
+                                           ::fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 3));
+    co_await watched.async_wait(asio::posix::descriptor_base::wait_read, as_tuple_awaitable);
+    co_return fail(ErrorCode::not_found, "it was another process's child");
 }
 
 void QemuProcess::kill_now() {

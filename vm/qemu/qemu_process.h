@@ -60,6 +60,11 @@ class QemuProcess {
     // last line that QEMU or the jail wrote.
     static boost::asio::awaitable<Result<std::unique_ptr<QemuProcess>>> start(
         QemuLaunch launch, QmpClient::EventHandler on_event);
+    // Takes over one that an earlier gateway started. On an error it still runs, unless its monitor
+    // is what failed.
+    static boost::asio::awaitable<Result<std::unique_ptr<QemuProcess>>> adopt(
+        std::shared_ptr<QemuHost> host, std::filesystem::path run_root, RunManifest manifest,
+        QmpClient::EventHandler on_event);
     ~QemuProcess();
     QemuProcess(const QemuProcess&) = delete;
     QemuProcess& operator=(const QemuProcess&) = delete;
@@ -68,7 +73,6 @@ class QemuProcess {
     pid_t pid() const { return pid_; }
     const RunFolder& folder() const { return folder_; }
     HostCgroup* cgroup() { return cgroup_.get(); }
-    bool running() const { return jail_ && jail_->running(); }
 
     // A new connection to the guest's port; QEMU serves one at a time.
     Result<Fd> connect_port() const;
@@ -80,7 +84,11 @@ class QemuProcess {
     // The last kilobyte of QEMU's stderr.
     std::string log_tail() const;
 
-    // Resumes when the process has ended.
+    // The memfd that it maps as its RAM, as our own descriptor: of an adopted process, which has
+    // an earlier gateway's. Needs a debugger's rights.
+    Result<Fd> open_ram(std::uint64_t inode) const;
+
+    // Resumes when the process has ended. How an adopted one ended is told to nobody: an error.
     boost::asio::awaitable<Result<ExitStatus>> wait();
     // SIGKILL without waiting.
     void kill_now();
@@ -93,12 +101,13 @@ class QemuProcess {
                        Fd info_write);
     Result<void> identify(const std::string& info, const QemuLaunch& launch);
     Error failure(Error cause) const;
+    bool may_run() const;
 
     std::shared_ptr<QemuHost> host_;
     std::optional<std::uint32_t> uid_;
     RunFolder folder_ = RunFolder::none();
     std::unique_ptr<HostCgroup> cgroup_;
-    std::optional<Process> jail_;  // bubblewrap, which waits for QEMU
+    std::optional<Process> jail_;  // bubblewrap, which waits for QEMU; absent: adopted
     Fd pidfd_;                     // of QEMU itself
     pid_t pid_ = -1;
     std::unique_ptr<QmpClient> qmp_;

@@ -19,11 +19,13 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "vm/qemu/command_line.h"
 
 namespace cellblock::vm {
 namespace {
 
 constexpr const char* manifest_name = "manifest.json";
+constexpr const char* note_name = "note";
 
 Result<std::string> proc_file(pid_t pid, const char* name) {
     return read_file("/proc/" + std::to_string(pid) + "/" + name, 64 * limits::KiB);
@@ -41,19 +43,18 @@ Result<std::vector<std::string>> stat_fields(pid_t pid) {
     return fields;
 }
 
-// QEMU processes whose arguments are "... -name <name> ...", by a walk over /proc.
-std::vector<pid_t> processes_named(const std::string& name) {
-    std::vector<pid_t> found;
-    std::error_code error;
-    const std::string wanted = std::string("-name\0", 6) + name + std::string("\0", 1);
-    for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-        const std::string number = entry.path().filename().string();
-        if (number.find_first_not_of("0123456789") != std::string::npos) continue;
-        const pid_t pid = static_cast<pid_t>(std::stol(number));
-        const auto arguments = proc_file(pid, "cmdline");
-        if (arguments && arguments->find(wanted) != std::string::npos) found.push_back(pid);
+// No fsync: what is in a run folder means nothing after the host's next boot.
+Result<void> replace_file(const std::filesystem::path& folder, const std::string& name,
+                          std::string_view text) {
+    const auto temporary = folder / (name + ".tmp");
+    {
+        CB_TRY_ASSIGN(fd, open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+        CB_TRY(write_all(fd.get(), text));
     }
-    return found;
+    if (::rename(temporary.c_str(), (folder / name).c_str()) != 0) {
+        return fail(error_from_errno(errno, "write " + (folder / name).string()));
+    }
+    return {};
 }
 
 }  // namespace
@@ -77,6 +78,15 @@ bool is_running(const RunManifest& manifest) {
            std::strtoull((*fields)[19].c_str(), nullptr, 10) == manifest.start_time_ticks;
 }
 
+bool is_machine(const RunManifest& manifest) {
+    if (!is_running(manifest)) return false;
+    std::error_code error;
+    const auto exe =
+        std::filesystem::read_symlink("/proc/" + std::to_string(manifest.pid) + "/exe", error);
+    // "(deleted)" after an upgrade of QEMU: what runs is still what was started.
+    return !error && exe.filename().string().starts_with(qemu_binary);
+}
+
 Result<void> write_manifest(const std::filesystem::path& folder, const RunManifest& manifest) {
     const Json json = {{"version", 1},
                        {"id", manifest.id},
@@ -87,17 +97,18 @@ Result<void> write_manifest(const std::filesystem::path& folder, const RunManife
                        {"template_key", manifest.template_key},
                        {"accelerator", manifest.accelerator},
                        {"uid", manifest.uid},
+                       {"ram_bytes", manifest.ram_bytes},
+                       {"ram_inode", manifest.ram_inode},
                        {"created_at_ns", manifest.created_at_ns}};
-    // No fsync: a manifest means nothing after the host's next boot.
-    const auto temporary = folder / "manifest.json.tmp";
-    {
-        CB_TRY_ASSIGN(fd, open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0600));
-        CB_TRY(write_all(fd.get(), dump_ascii(json) + "\n"));
-    }
-    if (::rename(temporary.c_str(), (folder / manifest_name).c_str()) != 0) {
-        return fail(error_from_errno(errno, "write the manifest in " + folder.string()));
-    }
-    return {};
+    return replace_file(folder, manifest_name, dump_ascii(json) + "\n");
+}
+
+Result<void> write_note(const std::filesystem::path& folder, std::string_view note) {
+    return replace_file(folder, note_name, note);
+}
+
+Result<std::string> read_note(const std::filesystem::path& folder) {
+    return read_file(folder / note_name, limits::snapshot_description_max_bytes);
 }
 
 Result<RunManifest> read_manifest(const std::filesystem::path& folder) {
@@ -113,6 +124,8 @@ Result<RunManifest> read_manifest(const std::filesystem::path& folder) {
     CB_TRY_ASSIGN(key, optional_string(json, "template_key"));
     CB_TRY_ASSIGN(accelerator, optional_string(json, "accelerator"));
     CB_TRY_ASSIGN(uid, optional_integer(json, "uid"));
+    CB_TRY_ASSIGN(ram_bytes, optional_integer(json, "ram_bytes"));
+    CB_TRY_ASSIGN(ram_inode, optional_integer(json, "ram_inode"));
     CB_TRY_ASSIGN(created, optional_integer(json, "created_at_ns"));
     if (!is_valid_id(id) || pid <= 1 || pid > INT32_MAX || start < 0) {
         return fail(ErrorCode::invalid_argument, "a run manifest names no process");
@@ -125,6 +138,8 @@ Result<RunManifest> read_manifest(const std::filesystem::path& folder) {
     manifest.template_key = key.value_or("");
     manifest.accelerator = accelerator.value_or("");
     manifest.uid = static_cast<std::uint32_t>(uid.value_or(0));
+    manifest.ram_bytes = static_cast<std::uint64_t>(ram_bytes.value_or(0));
+    manifest.ram_inode = static_cast<std::uint64_t>(ram_inode.value_or(0));
     manifest.created_at_ns = created.value_or(0);
     return manifest;
 }
@@ -140,6 +155,16 @@ Result<RunFolder> RunFolder::create(const std::filesystem::path& root, const std
     folder.id_ = id;
     folder.path_ = path;  // from here on the destructor removes it
     CB_TRY_ASSIGN(directory, open_file(path, O_PATH | O_DIRECTORY));
+    folder.directory_ = std::move(directory);
+    return folder;
+}
+
+Result<RunFolder> RunFolder::open(const std::filesystem::path& root, const std::string& id) {
+    if (!is_valid_id(id)) return fail(ErrorCode::internal, "a run folder needs a valid id");
+    RunFolder folder;
+    CB_TRY_ASSIGN(directory, open_file(root / id, O_PATH | O_DIRECTORY));
+    folder.id_ = id;
+    folder.path_ = root / id;
     folder.directory_ = std::move(directory);
     return folder;
 }
@@ -199,42 +224,6 @@ bool kill_process(pid_t pid, std::uint64_t start_time_ticks, std::chrono::millis
         if (ready > 0) return true;
         if (ready == 0 || errno != EINTR) return false;
     }
-}
-
-Result<SweepReport> sweep_orphans(const std::filesystem::path& root) {
-    SweepReport report;
-    std::error_code error;
-    if (!std::filesystem::exists(root, error)) return report;
-    std::vector<std::filesystem::path> folders;
-    for (const auto& entry : std::filesystem::directory_iterator(root, error)) {
-        if (entry.is_directory() && is_valid_id(entry.path().filename().string())) {
-            folders.push_back(entry.path());
-        }
-    }
-    if (error)
-        return fail(ErrorCode::io, "could not list " + root.string() + ": " + error.message());
-    for (const auto& folder : folders) {
-        const std::string id = folder.filename().string();
-        std::vector<std::pair<pid_t, std::uint64_t>> processes;
-        const auto manifest = read_manifest(folder);
-        if (manifest) {
-            if (is_running(*manifest)) {
-                processes.emplace_back(manifest->pid, manifest->start_time_ticks);
-            }
-        } else {
-            for (const pid_t pid : processes_named(id)) {
-                if (const auto start = process_start_time(pid)) processes.emplace_back(pid, *start);
-            }
-        }
-        bool gone = true;
-        for (const auto& [pid, start] : processes) {
-            if (!kill_process(pid, start, limits::machine_kill_timeout)) gone = false;
-        }
-        if (!processes.empty() && gone) report.killed.push_back(id);
-        if (gone) std::filesystem::remove_all(folder, error);
-        (gone ? report.removed : report.kept).push_back(id);
-    }
-    return report;
 }
 
 }  // namespace cellblock::vm

@@ -2,6 +2,7 @@
 // later gateway can find it, check that it is still the same process, and adopt or end it.
 //
 //   <run root>/<id>/manifest.json   who runs here (written once the process is known)
+//   <run root>/<id>/note            what its owner wants the next gateway to know (set_note)
 //   <run root>/<id>/monitor.sock    QMP; listening end inherited by QEMU
 //   <run root>/<id>/port.sock       the guest link; listening end inherited by QEMU
 //   <run root>/<id>/qemu.log        QEMU's stderr, bounded by its file size limit
@@ -34,6 +35,8 @@ struct RunManifest {
     std::string template_key;
     std::string accelerator;
     std::uint32_t uid = 0;
+    std::uint64_t ram_bytes = 0;
+    std::uint64_t ram_inode = 0;  // of the memfd that it maps, the template's
     std::int64_t created_at_ns = 0;
 
     RunManifest() = default;
@@ -48,11 +51,19 @@ std::string host_boot_id();
 Result<std::uint64_t> process_start_time(pid_t pid);
 // The manifest's process is still that process: same boot, same start time, and not a zombie.
 bool is_running(const RunManifest& manifest);
+// ... and what it runs is QEMU.
+bool is_machine(const RunManifest& manifest);
+
+// No fsync, as for the manifest. The old note or the new one.
+Result<void> write_note(const std::filesystem::path& folder, std::string_view note);
+Result<std::string> read_note(const std::filesystem::path& folder);
 
 // A new run folder; the destructor removes it with all it holds, unless released.
 class RunFolder {
   public:
     static Result<RunFolder> create(const std::filesystem::path& root, const std::string& id);
+    // One that an earlier gateway made; removed by the destructor like one of our own.
+    static Result<RunFolder> open(const std::filesystem::path& root, const std::string& id);
     static RunFolder none() { return {}; }
     RunFolder(RunFolder&& other) noexcept { *this = std::move(other); }
     RunFolder& operator=(RunFolder&&) noexcept;
@@ -73,20 +84,6 @@ class RunFolder {
     std::filesystem::path path_;
     Fd directory_;
 };
-
-struct SweepReport {
-    std::vector<std::string> killed;   // ids of VMs that were still running
-    std::vector<std::string> removed;  // ids of folders that were freed
-    std::vector<std::string> kept;     // still busy: not killable in time, left for the next sweep
-
-    SweepReport() = default;
-};
-
-// Ends every VM that an earlier gateway left under `root` and frees its folder. A process is only
-// killed when it is proved to be that VM: by the manifest's start time and boot id, or, for a
-// folder whose manifest was never written, by QEMU's own arguments, which name the id. The caller
-// makes sure that no other gateway uses `root`. Blocking, for start-up.
-Result<SweepReport> sweep_orphans(const std::filesystem::path& root);
 
 // SIGKILL by pidfd after checking that `pid` still has that start time; true once it is gone.
 bool kill_process(pid_t pid, std::uint64_t start_time_ticks, std::chrono::milliseconds timeout);

@@ -17,6 +17,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "vm/qemu/device_state.h"
+#include "vm/qemu/left_machines.h"
 #include "vm/snapshot/sha256.h"
 #include "vm/snapshot/template_builder.h"
 

@@ -56,6 +56,12 @@ class FakeGuest {
     int interrupts_missed = 0;  // so many of the first are without effect
     int restarts = 0;
     bool refuse_restart = false;
+    std::vector<std::uint64_t> acknowledged;
+    std::vector<std::int64_t> attached_after;  // what each kernel stream asked for
+    std::uint64_t said = 0;                    // messages on the present kernel stream
+    void cut_kernel_stream() {
+        kernel_->reset(Error(ErrorCode::connection_lost, "cut by the test"));
+    }
     std::function<void(const KernelDeath&)> on_death;
 
   private:
@@ -80,6 +86,10 @@ class FakeGuest {
             }
             return answer(Json::object());
         });
+        calls_.add("kernel.acknowledge", [this](const Json& params) {
+            acknowledged.push_back(params.at("position").get<std::uint64_t>());
+            return answer(Json::object());
+        });
         calls_.add("kernel.stop", [](const Json&) { return answer(Json::object()); });
     }
 
@@ -88,6 +98,7 @@ class FakeGuest {
             calls_.serve(std::move(stream));
         } else if (stream->kind() == vm::link::StreamKind::kernel) {
             kernel_ = stream;
+            attached_after.push_back(Json::parse(stream->params()).value("after", -99));
             spawn_logged(executor_, serve_kernel(std::move(stream)), "fake_kernel", nullptr);
         }
     }
@@ -162,6 +173,7 @@ class FakeGuest {
                                                   content.dump()};
         std::vector<ByteView> frames;
         for (const std::string& text : texts) frames.push_back(as_bytes(text));
+        ++said;
         co_await vm::link::write_kernel_message(*kernel_, channel, frames);
     }
 

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "kernel-proxy/kernel_messages.h"
+#include "kernel-proxy/running_cell.h"
 #include "tests/unit/kernel-proxy/kernel_fixture.h"
 
 using namespace cellblock;
@@ -162,4 +164,83 @@ TEST_CASE_FIXTURE(Fixture, "an image has the cell that runs, and none that is st
     CHECK(finish(first).finished.outcome == Outcome::interrupted);
     CHECK(finish(second).text == "queued");
     CHECK(kernel->image().running == nullptr);
+}
+
+namespace {
+
+struct Keeper final : ExecutionKeeper {
+    std::string header;
+    std::uint64_t sent_after = 99;
+    std::vector<std::uint64_t> acknowledging_before;
+    std::string reply;
+    void sending(std::string_view text, std::uint64_t position) override {
+        header = text;
+        sent_after = position;
+    }
+    void answered(std::string_view status) override { reply = status; }
+    void acknowledging(std::uint64_t position) override {
+        acknowledging_before.push_back(position);
+    }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "what is not settled is not acknowledged, and all is in the end") {
+    const auto keeper = std::make_shared<Keeper>();
+    ExecuteRequest request;
+    request.code = "print hello";
+    const auto kept = std::make_shared<Execution>(loop.get_executor(), request);
+    kept->keep_by(keeper);
+    REQUIRE(kernel->execute(kept).has_value());
+    CHECK(finish(kept).text == "hello");
+    CHECK(keeper->sent_after == 0);
+    CHECK(Json::parse(keeper->header).at("msg_type") == "execute_request");
+    CHECK(keeper->reply == "ok");
+    // busy, input, the text, the reply and idle: the first that is not settled holds all back.
+    CHECK(kept->first_unsettled() == 1);
+    CHECK(run("print another").text == "another");
+    CHECK(guest.acknowledged.empty());
+    kept->settle(3);
+    until([&] { return !guest.acknowledged.empty(); });
+    CHECK(guest.acknowledged.front() == 3);
+    kept->settle_all();
+    until([&] { return guest.acknowledged.back() == guest.said; });
+    CHECK(guest.said == 10);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a kernel stream that is lost is opened again from where it was") {
+    CHECK(run("print one").text == "one");
+    const auto hanging = submit("hang");
+    until([&] { return guest.said == 7; });
+    guest.cut_kernel_stream();
+    until([&] { return guest.attached_after.size() == 2; });
+    CHECK(guest.attached_after == std::vector<std::int64_t>{-1, 7});
+    CHECK(hanging->state() == ExecutionState::running);
+    hanging->stop(StopReason::interrupted);
+    CHECK(finish(hanging).finished.outcome == Outcome::interrupted);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a kernel of an earlier gateway goes on with its cell") {
+    ExecuteRequest request;
+    request.code = "print told again";
+    request.timeout = milliseconds(30'000);
+    const auto execution = std::make_shared<Execution>(loop.get_executor(), request);
+    execution->set_running();
+    const Request sent = execute_request("session", request);
+    KernelImage image;
+    image.spec.id = "adopted";
+    image.spec.guest_id = "guest-id";
+    image.pid = 1;
+    image.received = 41;
+    image.resumes = true;
+    image.running = std::make_shared<RunningCell>(execution, sent.msg_id);
+    image.running->set_sent(steady_clock::now() + milliseconds(30'000));
+    image.send_again = std::make_shared<const Request>(sent);
+    const auto adopted =
+        std::make_shared<Kernel>(loop.get_executor(), guest.host, image.spec, [](const Error&) {});
+    adopted->adopt(image, nullptr);
+    CHECK(finish(execution).text == "told again");
+    CHECK(guest.attached_after.back() == 41);
+    CHECK(adopted->state() == KernelState::idle);
+    adopted->close(Outcome::cancelled, Error(ErrorCode::cancelled, "the test is over"));
 }

@@ -306,8 +306,8 @@ class GuestLink:
 class Kernel:
     """A Jupyter client over one `kernel` stream."""
 
-    def __init__(self, link: GuestLink, kernel_id: str) -> None:
-        self.stream = link.open(KERNEL, {"kernel_id": kernel_id})
+    def __init__(self, link: GuestLink, kernel_id: str, **params: Any) -> None:
+        self.stream = link.open(KERNEL, {"kernel_id": kernel_id, **params})
         self.session = uuid.uuid4().hex
 
     def send(self, channel: int, kind: str, content: dict[str, Any],

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -110,6 +111,58 @@ def test_interrupt_ends_a_sleeping_cell(agent: Agent, kernel: Kernel) -> None:
     agent.link.call("kernel.signal", {"kernel_id": "k", "signal": 2})
     ended = kernel.collect(message_id, 20, so_far=so_far)
     assert ended["reply"]["ename"] == "KeyboardInterrupt"
+
+
+def _hear(kernel: Kernel, count: int) -> list[str]:
+    return [kernel.receive()[1]["header"]["msg_id"] for _ in range(count)]
+
+
+def test_a_host_that_takes_over_hears_again_what_was_not_confirmed(
+    agent: Agent, kernel: Kernel
+) -> None:
+    first = Kernel(agent.link, "k", after=-1)
+    first.send(SHELL, "execute_request", {"code": "print('once')"})
+    said = _hear(first, 5)  # busy, input, text, reply and idle, in some order
+    assert _hear(Kernel(agent.link, "k", after=0), 5) == said
+    assert _hear(Kernel(agent.link, "k", after=2), 3) == said[2:]
+    agent.link.call("kernel.acknowledge", {"kernel_id": "k", "position": 3})
+    with pytest.raises(GuestError):
+        Kernel(agent.link, "k", after=2).receive()
+    fourth = Kernel(agent.link, "k", after=3)
+    assert _hear(fourth, 2) == said[3:]
+    # What comes next is numbered on.
+    fourth.send(SHELL, "execute_request", {"code": "1"})
+    more = _hear(fourth, 5)
+    assert _hear(Kernel(agent.link, "k", after=6), 4) == more[1:]
+    # Who begins anew hears nothing of it.
+    assert Kernel(agent.link, "k", after=-1).execute("2")["reply"]["execution_count"] == 3
+
+
+def test_requests_that_come_once_more_by_the_next_host_run_once(
+    agent: Agent, kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [uuid.UUID(int=number) for number in (7, 8, 9)]
+    count = "ran = globals().get('ran', 0) + 1"
+
+    def ask(host: Kernel, name: uuid.UUID) -> None:
+        host.session = "one"
+        with monkeypatch.context() as fixed:
+            fixed.setattr(uuid, "uuid4", lambda: name)
+            host.send(SHELL, "execute_request", {"code": count})
+
+    first = Kernel(agent.link, "k", after=-1)
+    for name in names[:2]:
+        ask(first, name)
+    said = _hear(first, 8)  # of each cell busy, input, reply and idle
+    second = Kernel(agent.link, "k", after=0)
+    for name in names:
+        ask(second, name)
+    assert _hear(second, 8) == said
+    _hear(second, 4)
+    # It is no repetition when the same host says it again.
+    ask(second, names[2])
+    _hear(second, 4)
+    assert second.execute("print(ran)")["text"] == "4\n"
 
 
 def test_control_answers_while_a_flood_that_nobody_reads_paces_the_kernel(

@@ -72,6 +72,7 @@ class FakeMachine final : public Machine {
     }
     asio::awaitable<Result<void>> go_on() override { co_return Result<void>(); }
     std::shared_ptr<link::Link> detach_link() override { return nullptr; }
+    Result<void> set_note(std::string_view) override { return {}; }
     asio::awaitable<void> kill(std::string) override {
         end(ExitReason::killed);
         co_return;

@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/process.h"
+#include "vm/qemu/left_machines.h"
 
 using namespace cellblock;
 using namespace cellblock::vm;
@@ -49,6 +50,14 @@ RunManifest manifest_of(const std::string& id, pid_t pid) {
     manifest.boot_id = host_boot_id();
     manifest.template_key = "abc";
     return manifest;
+}
+
+// A program that is QEMU by its name: the sweep looks at what a process runs.
+std::vector<std::string> qemu_that_sleeps(const Root& root) {
+    const fs::path program = root.path / "bin-of-it" / "qemu-system-x86_64";
+    fs::create_directories(program.parent_path());
+    fs::copy_file("/bin/sleep", program);
+    return {program.string(), "1000"};
 }
 
 }  // namespace
@@ -122,7 +131,8 @@ TEST_CASE("a run folder goes with its owner, and its sockets work however deep i
 
 TEST_CASE("the sweep ends a leftover VM and frees its folder") {
     const Root root;
-    const Sleeper sleeper;
+    const Root elsewhere;
+    const Sleeper sleeper(qemu_that_sleeps(elsewhere));
     fs::create_directories(root.path / "vm1");
     REQUIRE(write_manifest(root.path / "vm1", manifest_of("vm1", sleeper.process.pid())));
     const auto report = sweep_orphans(root.path);
@@ -145,6 +155,58 @@ TEST_CASE("the sweep never touches a process that only has a leftover's number")
     CHECK(report->killed.empty());
     CHECK(report->removed == std::vector<std::string>{"vm1"});
     CHECK_FALSE(stranger.dead());
+}
+
+TEST_CASE("a process that is no QEMU is nobody's machine, whatever a manifest says") {
+    const Root root;
+    const Sleeper stranger;
+    fs::create_directories(root.path / "vm1");
+    REQUIRE(write_manifest(root.path / "vm1", manifest_of("vm1", stranger.process.pid())));
+    REQUIRE(write_note(root.path / "vm1", "a note"));
+    const auto left = sort_left_machines(root.path);
+    REQUIRE(left.has_value());
+    CHECK(left->machines.empty());
+    CHECK(left->freed.removed == std::vector<std::string>{"vm1"});
+    CHECK(left->freed.killed.empty());
+    CHECK_FALSE(stranger.dead());
+}
+
+TEST_CASE("a machine with a note is left to be adopted, one without is freed") {
+    const Root root;
+    const Root elsewhere;
+    const auto qemu = qemu_that_sleeps(elsewhere);
+    const Sleeper kept(qemu);
+    const Sleeper warm(qemu);
+    for (const auto& [id, process] : {std::pair("kept", &kept), std::pair("warm", &warm)}) {
+        fs::create_directories(root.path / id);
+        REQUIRE(write_manifest(root.path / id, manifest_of(id, process->process.pid())));
+    }
+    REQUIRE(write_note(root.path / "kept", "first"));
+    REQUIRE(write_note(root.path / "kept", "what a sandbox was"));
+    const auto left = sort_left_machines(root.path);
+    REQUIRE(left.has_value());
+    REQUIRE(left->machines.size() == 1);
+    CHECK(left->machines[0].manifest.id == "kept");
+    CHECK(left->machines[0].note == "what a sandbox was");
+    CHECK(left->freed.killed == std::vector<std::string>{"warm"});
+    CHECK_FALSE(kept.dead());
+    CHECK(warm.dead());
+    CHECK(free_left_machine(root.path, "kept", "the test is over"));
+    CHECK(kept.dead());
+    CHECK_FALSE(fs::exists(root.path / "kept"));
+}
+
+TEST_CASE("a manifest that is another machine's is not believed") {
+    const Root root;
+    const Root elsewhere;
+    const Sleeper sleeper(qemu_that_sleeps(elsewhere));
+    fs::create_directories(root.path / "vm1");
+    REQUIRE(write_manifest(root.path / "vm1", manifest_of("vm2", sleeper.process.pid())));
+    REQUIRE(write_note(root.path / "vm1", "a note"));
+    const auto left = sort_left_machines(root.path);
+    REQUIRE(left.has_value());
+    CHECK(left->machines.empty());
+    CHECK_FALSE(sleeper.dead());
 }
 
 TEST_CASE("a VM whose manifest was never written is found by its arguments") {

@@ -289,6 +289,8 @@ inline constexpr std::size_t http_linger_max_bytes = 1 * GiB;
 inline constexpr seconds http_linger_timeout{20};
 // Less than this left of an unread body: read it and keep the connection.
 inline constexpr std::size_t http_drain_max_bytes = 64 * KiB;
+// Retry-After of every 429 and 503: a sandbox lives for minutes, a client's patience is seconds.
+inline constexpr seconds http_retry_after{5};
 // A piece of a body in memory, each way.
 inline constexpr std::size_t http_piece_bytes = 256 * KiB;
 // How long requests may go on after a shutdown was asked for.
@@ -366,6 +368,10 @@ inline constexpr seconds pool_age_max{1800};
 inline constexpr milliseconds pool_check_timeout{500};
 inline constexpr milliseconds pool_backoff_min{500};
 inline constexpr seconds pool_backoff_max{60};
+// What a machine takes beside its sandbox's limit: 93 MiB were measured for an idle one (PSS).
+inline constexpr std::size_t pool_machine_overhead_bytes = 128 * MiB;
+// The part of the host's memory that no sandbox gets: a twentieth, and at least this.
+inline constexpr std::size_t host_memory_reserve_min_bytes = 512 * MiB;
 
 // --- vm/image ---------------------------------------------------------------------------------
 // image.json: 300 packages and 80 wheels make 12 KiB.

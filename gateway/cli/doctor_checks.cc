@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "base/host_memory.h"
 #include "base/limits.h"
 #include "base/process.h"
 #include "gateway/cli/doctor.h"
@@ -17,15 +18,6 @@ namespace cellblock::gateway::cli {
 namespace {
 
 constexpr std::chrono::seconds command_timeout{10};
-
-std::uint64_t meminfo_kib(const std::string& field) {
-    std::ifstream file("/proc/meminfo");
-    std::string line;
-    while (std::getline(file, line)) {
-        if (line.rfind(field + ":", 0) == 0) return std::stoull(line.substr(field.size() + 1));
-    }
-    return 0;
-}
 
 std::string in_gib(std::uint64_t bytes) {
     char text[32];
@@ -95,12 +87,14 @@ Check check_jail() {
 }
 
 Check check_memory(const config::Config& config) {
-    const std::uint64_t available = meminfo_kib("MemAvailable") * limits::KiB;
-    const std::uint64_t total = meminfo_kib("MemTotal") * limits::KiB;
+    const auto memory = read_host_memory();
+    if (!memory) return Check(CheckVerdict::note, "Memory", memory.error().cause);
+    const std::uint64_t available = memory->available_bytes;
     // The template's base, one busy sandbox, and the pool's idle ones.
     const std::uint64_t pool = static_cast<std::uint64_t>(config.pool_size);
     const std::uint64_t wanted = limits::GiB + limits::GiB / 2 + pool * 200 * limits::MiB;
-    const std::string finding = in_gib(available) + " of " + in_gib(total) + " are available";
+    const std::string finding =
+        in_gib(available) + " of " + in_gib(memory->total_bytes) + " are available";
     if (available >= wanted) return Check(CheckVerdict::good, "Memory", finding);
     return Check(CheckVerdict::note, "Memory", finding + ", " + in_gib(wanted) + " are comfortable",
                  "close other programs, or set pool_size = 0");

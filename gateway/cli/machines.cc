@@ -1,7 +1,11 @@
 #include "gateway/cli/machines.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "base/host_memory.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/spawn.h"
 #include "gateway/sandboxes/warm_up.h"
@@ -22,11 +26,39 @@ ProgressSink log_progress() {
     };
 }
 
+std::uint64_t reserve_bytes(std::uint64_t total_bytes) {
+    return std::max<std::uint64_t>(total_bytes / 20, limits::host_memory_reserve_min_bytes);
+}
+
+std::uint64_t host_available_bytes() {
+    const auto memory = read_host_memory();
+    // What cannot be read does not stop anybody: the bound on what is promised stays.
+    return memory ? memory->available_bytes : std::numeric_limits<std::uint64_t>::max();
+}
+
+vm::CapacityOptions capacity_options(const config::Config& config) {
+    vm::CapacityOptions options;
+    options.machines_max = static_cast<std::size_t>(config.sandboxes_max + config.pool_size);
+    options.wait_max = std::chrono::seconds(config.start_wait_s);
+    const auto memory = read_host_memory();
+    if (!memory) {
+        log::warning("host_memory_unknown", {{"error", memory.error().text()}});
+        return options;
+    }
+    options.host_available_bytes = host_available_bytes;
+    options.host_reserve_bytes = reserve_bytes(memory->total_bytes);
+    const std::uint64_t all =
+        memory->total_bytes - std::min(memory->total_bytes, options.host_reserve_bytes);
+    options.memory_max_bytes =
+        all / 100 * static_cast<std::uint64_t>(config.memory_overcommit_percent);
+    return options;
+}
+
 vm::PoolOptions pool_options(const config::Config& config) {
     vm::PoolOptions options;
     // A notebook's kernels are started at once and kept: no machine waits beside them.
     options.target = config.serves_notebook() ? 0 : static_cast<std::size_t>(config.pool_size);
-    options.machines_max = static_cast<std::size_t>(config.sandboxes_max + config.pool_size);
+    options.capacity = capacity_options(config);
     return options;
 }
 
@@ -47,12 +79,24 @@ asio::awaitable<Result<void>> Machines::start() {
     auto left = co_await workers_.run(std::move(sort));
     if (!left) co_return fail(left.error().in("looking at what an earlier gateway left"));
     left_ = std::move(left->machines);
+    hold_machines_together();
     auto prepared = co_await prepare();
     if (!prepared && shows_broken_kvm(prepared.error())) {
         prepared = co_await give_up_kvm(prepared.error().text());
     }
     if (!prepared) co_return fail(prepared.error());
     co_return Result<void>();
+}
+
+// Whatever the guests do, the host's own part of the memory is not theirs: where there are cgroups,
+// all machines together have a limit, and the one that runs into it ends instead of the host.
+void Machines::hold_machines_together() {
+    const auto memory = read_host_memory();
+    if (!memory || host_->cgroups.version == vm::CgroupRoot::Version::none) return;
+    const std::uint64_t reserve = reserve_bytes(memory->total_bytes);
+    if (memory->total_bytes <= reserve) return;
+    const auto limited = vm::set_memory_max_of_all(host_->cgroups, memory->total_bytes - reserve);
+    if (!limited) log::warning("cgroup_without_limit", {{"error", limited.error().text()}});
 }
 
 void Machines::fill_pool() {
@@ -191,8 +235,26 @@ void Machines::refresh_metrics(metrics::Registry& registry) const {
     };
     takes("warm", status.hits);
     takes("clone", status.misses);
-    registry.gauge("cellblock_pool_start_failures", "Machines that failed to start, since start.")
-        .Set(static_cast<double>(status.start_failures));
+    const auto count = [&registry](const char* name, const char* help, auto value) {
+        registry.gauge(name, help).Set(static_cast<double>(value));
+    };
+    count("cellblock_pool_start_failures", "Machines that failed to start, since start.",
+          status.start_failures);
+    count("cellblock_pool_refused", "Starts that found no room, since start.", status.refused);
+    count("cellblock_pool_waiting", "Starts that wait for room.", status.waiting);
+    count("cellblock_memory_promised_bytes", "Memory that machines may come to use.",
+          status.memory_bytes);
+    count("cellblock_memory_promised_max_bytes", "Memory that may be promised to machines.",
+          status.memory_max_bytes);
+    const auto memory = read_host_memory();
+    if (!memory) return;
+    count("cellblock_host_memory_available_bytes", "Memory that this host can still give.",
+          memory->available_bytes);
+    if (memory->pressure_percent) {
+        count("cellblock_host_memory_pressure_percent",
+              "Share of the last ten seconds in which something waited for memory.",
+              *memory->pressure_percent);
+    }
 }
 
 Json Machines::describe() const {
@@ -204,8 +266,17 @@ Json Machines::describe() const {
         json["image"] = template_->manifest().image_name;
     }
     const vm::PoolStatus status = pool_.status();
-    json["pool"] = {{"target", status.target}, {"warm", status.warm}, {"starting", status.starting},
-                    {"taken", status.taken},   {"hits", status.hits}, {"misses", status.misses}};
+    json["pool"] = {{"target", status.target},
+                    {"warm", status.warm},
+                    {"starting", status.starting},
+                    {"taken", status.taken},
+                    {"hits", status.hits},
+                    {"misses", status.misses},
+                    {"waiting", status.waiting},
+                    {"refused", status.refused},
+                    {"machines_max", status.machines_max},
+                    {"memory_promised_bytes", status.memory_bytes},
+                    {"memory_promised_max_bytes", status.memory_max_bytes}};
     if (!status.last_failure.empty()) json["pool"]["last_failure"] = status.last_failure;
     return json;
 }

@@ -54,6 +54,7 @@ class Machines {
   private:
     // Setup and template for the accelerator of this moment.
     boost::asio::awaitable<Result<void>> prepare();
+    void hold_machines_together();
     // Whether `error` of a start says that KVM, which nobody insisted on, cannot run guests.
     bool shows_broken_kvm(const Error& error) const;
     // Records it for this boot of the host and prepares again, which now chooses emulation.

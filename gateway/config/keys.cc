@@ -75,6 +75,14 @@ const std::array table = {
         "kernels that answer requests, at least one.",
         0, 1000},
     Key{"sandboxes_max", &Config::sandboxes_max, "Sandboxes alive at once.", 1, 10'000},
+    Key{"start_wait_s", &Config::start_wait_s,
+        "Seconds that the start of a sandbox waits for room, of machines or of memory, before it "
+        "is refused.",
+        0, 3600},
+    Key{"memory_overcommit_percent", &Config::memory_overcommit_percent,
+        "How much of the host's memory may be promised to sandboxes, by the sum of their limits: "
+        "100 promises what there is; an idle sandbox uses a tenth of its limit.",
+        10, 10'000},
     Key{"sandbox_memory_mib", &Config::sandbox_memory_mib,
         "Memory limit of a sandbox in MiB, unless its creator asks for another.", 128, 65'536},
     Key{"sandbox_timeout_s", &Config::sandbox_timeout_s,

@@ -241,6 +241,9 @@ asio::awaitable<void> Connection::send_error(Request& request, ResponseWriter& w
         if (error.code == ErrorCode::timeout) status = 408;
         if (error.code == ErrorCode::connection_lost) status = 400;
     }
+    if (status == 429 || status == 503) {
+        writer.headers().set("Retry-After", std::to_string(limits::http_retry_after.count()));
+    }
     if (status == 401) writer.headers().set("WWW-Authenticate", "Bearer realm=\"cellblock\"");
     const bool body_left = !request.body().at_end();
     if (body_left &&

@@ -36,7 +36,8 @@ struct SandboxManager::Adoption {
 
 asio::awaitable<Result<void>> SandboxManager::adopt_one(vm::FoundMachine& found, SandboxNote& note,
                                                         const PrepareKernel& prepare) {
-    CB_CO_TRY_ASSIGN(machine, co_await pool_.take_over(found.take_over));
+    CB_CO_TRY_ASSIGN(machine,
+                     co_await pool_.take_over(found.take_over, note.spec.memory_limit_bytes));
     for (ContextImage& context : note.contexts) {
         context.kernel.resumes = context.kernel.channels.has_value();
         prepare(context.kernel.spec.id, context.kernel);

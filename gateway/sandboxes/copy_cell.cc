@@ -64,11 +64,12 @@ asio::awaitable<Result<void>> SandboxManager::adopt(SandboxPointer sandbox, Sand
     give_ids_back(image.contexts, *sandbox);
     image.spec.snapshot_id = sandbox->spec().snapshot_id;
     const vm::MachineStatePointer state = image.machine;
+    const std::size_t memory_limit_bytes = image.spec.memory_limit_bytes;
     StartFromState start =
-        [this, state](
+        [this, state, memory_limit_bytes](
             std::shared_ptr<vm::link::Link> link,
             vm::RestoredAs restored_as) -> asio::awaitable<Result<std::unique_ptr<vm::Machine>>> {
-        return start_state(state, std::move(link), restored_as);
+        return start_state(state, std::move(link), restored_as, memory_limit_bytes);
     };
     CB_CO_TRY(co_await sandbox->restore(std::move(image), ContextIds::own, std::move(start)));
     CB_CO_TRY(co_await paused_.remove(sandbox->id()));

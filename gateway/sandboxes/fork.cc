@@ -41,7 +41,8 @@ asio::awaitable<Result<SandboxPointer>> SandboxManager::copy_of(const SandboxIma
     request.link = std::make_shared<vm::link::Link>(executor_, vm::link::Role::host,
                                                     vm::link::LinkOptions(), image.link);
     vm::MachineStarter starter = [this, request] { return restore_(request); };
-    CB_CO_TRY_ASSIGN(machine, co_await pool_.start_other(std::move(starter)));
+    CB_CO_TRY_ASSIGN(machine,
+                     co_await pool_.start_other(std::move(starter), spec.memory_limit_bytes));
     CB_CO_TRY(co_await machine->claim(claim_for(id, spec, ClaimEnvironment::leave)));
     auto sandbox = std::make_shared<Sandbox>(executor_, id, std::move(spec), std::move(machine));
     if (auto opened = sandbox->open(image, ContextIds::fresh, heard); !opened) {

@@ -75,25 +75,27 @@ void SandboxManager::pause_soon(const std::string& id) {
 
 asio::awaitable<Result<std::unique_ptr<vm::Machine>>> SandboxManager::start_saved(
     SavedSandboxes& where, SavedSandboxPointer saved, std::shared_ptr<vm::link::Link> link,
-    vm::RestoredAs restored_as) {
+    vm::RestoredAs restored_as, std::size_t memory_limit_bytes) {
     CB_CO_TRY_ASSIGN(state, co_await where.load(saved));
-    co_return co_await start_state(std::move(state), std::move(link), restored_as);
+    co_return co_await start_state(std::move(state), std::move(link), restored_as,
+                                   memory_limit_bytes);
 }
 
 asio::awaitable<Result<std::unique_ptr<vm::Machine>>> SandboxManager::start_state(
-    vm::MachineStatePointer state, std::shared_ptr<vm::link::Link> link,
-    vm::RestoredAs restored_as) {
+    vm::MachineStatePointer state, std::shared_ptr<vm::link::Link> link, vm::RestoredAs restored_as,
+    std::size_t memory_limit_bytes) {
     vm::RestoreRequest request;
     request.state = std::move(state);
     request.link = std::move(link);
     request.restored_as = restored_as;
     vm::MachineStarter starter = [this, request] { return restore_(request); };
-    co_return co_await pool_.start_other(std::move(starter));
+    co_return co_await pool_.start_other(std::move(starter), memory_limit_bytes);
 }
 
 StartFromState SandboxManager::starter_of(SavedSandboxes& where, SavedSandboxPointer saved) {
     return [this, &where, saved](std::shared_ptr<vm::link::Link> link, vm::RestoredAs restored_as) {
-        return start_saved(where, saved, std::move(link), restored_as);
+        return start_saved(where, saved, std::move(link), restored_as,
+                           saved->image.spec.memory_limit_bytes);
     };
 }
 
@@ -171,7 +173,8 @@ asio::awaitable<Result<void>> SandboxManager::remove_snapshot(std::string id_or_
 asio::awaitable<Result<SandboxPointer>> SandboxManager::create_from(SavedSandboxPointer snapshot,
                                                                     SandboxSpec spec) {
     const std::string id = new_short_id();
-    auto machine = co_await start_saved(snapshots_, snapshot, nullptr, vm::RestoredAs::copy);
+    auto machine = co_await start_saved(snapshots_, snapshot, nullptr, vm::RestoredAs::copy,
+                                        spec.memory_limit_bytes);
     if (!machine) co_return fail(machine.error().in("starting a sandbox from a snapshot"));
     spec.snapshot_id = snapshot->id();
     // What the caller asks for comes on top of what the kernels have.

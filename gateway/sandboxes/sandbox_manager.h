@@ -138,12 +138,13 @@ class SandboxManager {
     void update_gauges();
     boost::asio::awaitable<Result<SandboxPointer>> create_from(SavedSandboxPointer snapshot,
                                                                SandboxSpec spec);
+    // `memory_limit_bytes`: of the sandbox that the machine is for.
     boost::asio::awaitable<Result<std::unique_ptr<vm::Machine>>> start_saved(
         SavedSandboxes& where, SavedSandboxPointer saved, std::shared_ptr<vm::link::Link> link,
-        vm::RestoredAs restored_as);
+        vm::RestoredAs restored_as, std::size_t memory_limit_bytes);
     boost::asio::awaitable<Result<std::unique_ptr<vm::Machine>>> start_state(
         vm::MachineStatePointer state, std::shared_ptr<vm::link::Link> link,
-        vm::RestoredAs restored_as);
+        vm::RestoredAs restored_as, std::size_t memory_limit_bytes);
     StartFromState starter_of(SavedSandboxes& where, SavedSandboxPointer saved);
     boost::asio::awaitable<Result<void>> save_paused(SandboxPointer sandbox,
                                                      const SandboxImage& image);

@@ -5,31 +5,9 @@
 #include <utility>
 
 #include "vm/machine/machine.h"
+#include "vm/pool/capacity.h"
 
 namespace cellblock::vm {
-
-// One of machines_max. Given back on destruction.
-class Slot {
-  public:
-    Slot() = default;
-    explicit Slot(std::shared_ptr<std::size_t> count) : count_(std::move(count)) { ++*count_; }
-    Slot(Slot&& other) noexcept : count_(std::exchange(other.count_, nullptr)) {}
-    Slot& operator=(Slot&& other) noexcept {
-        if (this != &other) {
-            give_back();
-            count_ = std::exchange(other.count_, nullptr);
-        }
-        return *this;
-    }
-    ~Slot() { give_back(); }
-    void give_back() {
-        if (count_) --*count_;
-        count_ = nullptr;
-    }
-
-  private:
-    std::shared_ptr<std::size_t> count_;
-};
 
 class CountedMachine final : public Machine {
   public:
@@ -38,6 +16,9 @@ class CountedMachine final : public Machine {
         // A machine that has ended costs nothing, however long its owner keeps the object.
         machine_->on_exit([slot = slot_](const ExitInfo&) { slot->give_back(); });
     }
+
+    // It costs more from now on.
+    void absorb(Slot more) { slot_->absorb(std::move(more)); }
 
     const std::string& id() const override { return machine_->id(); }
     const MachineInfo& info() const override { return machine_->info(); }

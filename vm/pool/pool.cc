@@ -38,7 +38,7 @@ std::chrono::milliseconds jittered(std::chrono::milliseconds time) {
 }
 
 struct WarmMachine {
-    std::unique_ptr<Machine> machine;
+    std::unique_ptr<CountedMachine> machine;
     Deadline expires_at;
 
     WarmMachine() = default;
@@ -54,7 +54,7 @@ struct Pool::State {
     StartGate gate;
     asio::steady_timer wake;  // the refill loop sleeps on it
     std::list<WarmMachine> warm;
-    std::shared_ptr<std::size_t> machines = std::make_shared<std::size_t>(0);
+    std::shared_ptr<Capacity> capacity;
     std::size_t refilling = 0;  // background starts
     std::size_t cold_starting = 0;
     Condition start_ended;  // one of the two went down
@@ -73,6 +73,7 @@ struct Pool::State {
           options(options_),
           gate(executor_, std::max<std::size_t>(options_.concurrent_starts, 1)),
           wake(executor_),
+          capacity(std::make_shared<Capacity>(executor_, options_.capacity)),
           start_ended(executor_) {}
 
     void stir() { wake.cancel(); }
@@ -93,7 +94,7 @@ struct Pool::State {
                      {{"why", why}, {"in_a_row", failures_in_a_row}, {"retry_ms", wait.count()}});
     }
 
-    std::unique_ptr<Machine> pop_warm() {
+    std::unique_ptr<CountedMachine> pop_warm() {
         if (warm.empty()) return nullptr;
         auto machine = std::move(warm.front().machine);  // the oldest: ages stay low
         warm.pop_front();
@@ -101,22 +102,26 @@ struct Pool::State {
     }
 
     using Self = std::shared_ptr<State>;
-    static asio::awaitable<Result<std::unique_ptr<Machine>>> start_one(Self self, Slot slot,
-                                                                       StartGate::Urgency urgency,
-                                                                       MachineStarter start);
-    Result<void> check_room();
+    static asio::awaitable<Result<std::unique_ptr<CountedMachine>>> start_one(
+        Self self, Slot slot, StartGate::Urgency urgency, MachineStarter start);
+    // What one machine takes of the capacity, before it is anybody's.
+    Share machine_share() const { return Share{1, options.machine_overhead_bytes}; }
+    // Waits for room; a refusal is counted.
+    static asio::awaitable<Result<Slot>> reserve(Self self, Share share);
+    // As reserve(), for a machine; `memory`, its sandbox's, becomes part of it.
+    static asio::awaitable<Result<Slot>> reserve_machine(Self self, Slot memory);
     static asio::awaitable<Result<std::unique_ptr<Machine>>> start_urgently(
-        Self self, MachineStarter start, std::optional<ClaimRequest> request);
+        Self self, MachineStarter start, Slot slot, std::optional<ClaimRequest> request);
     static asio::awaitable<void> refill_one(Self self, Slot slot);
     static asio::awaitable<void> refill(Self self);
     static asio::awaitable<void> end(std::unique_ptr<Machine> machine, std::string why);
     static void drop_expired(Self self);
-    static asio::awaitable<std::unique_ptr<Machine>> take_warm(Self self, ClaimRequest request);
+    static asio::awaitable<std::unique_ptr<CountedMachine>> take_warm(Self self,
+                                                                      ClaimRequest request);
 };
 
-asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::State::start_one(Self self, Slot slot,
-                                                                         StartGate::Urgency urgency,
-                                                                         MachineStarter start) {
+asio::awaitable<Result<std::unique_ptr<CountedMachine>>> Pool::State::start_one(
+    Self self, Slot slot, StartGate::Urgency urgency, MachineStarter start) {
     const auto pass = co_await self->gate.enter(urgency);
     auto machine = co_await start();
     if (!machine) co_return fail(machine.error());
@@ -195,13 +200,18 @@ asio::awaitable<void> Pool::State::refill(Self self) {
         const std::size_t at_once =
             self->failures_in_a_row > 0 ? 1 : self->options.concurrent_starts;
         while (self->warm.size() + self->refilling < self->options.target &&
-               self->refilling < at_once && *self->machines < self->options.machines_max) {
+               self->refilling < at_once) {
             if (now < self->retry_at) {
                 next = std::min(next, self->retry_at);
                 break;
             }
+            auto slot = self->capacity->try_reserve(self->machine_share());
+            if (!slot) {
+                next = std::min(next, now + self->options.backoff_max);
+                break;
+            }
             ++self->refilling;
-            asio::co_spawn(self->executor, refill_one(self, Slot(self->machines)), log_failure);
+            asio::co_spawn(self->executor, refill_one(self, std::move(*slot)), log_failure);
         }
         self->wake.expires_at(next);
         co_await self->wake.async_wait(as_tuple_awaitable);
@@ -209,25 +219,27 @@ asio::awaitable<void> Pool::State::refill(Self self) {
     self->running = false;
 }
 
-Result<void> Pool::State::check_room() {
-    if (*machines >= options.machines_max) {
-        ++counts.refused;
-        return fail(ErrorCode::unavailable,
-                    "all " + std::to_string(options.machines_max) + " machines are in use",
-                    "delete a sandbox, try again later, or raise sandboxes_max");
+asio::awaitable<Result<Slot>> Pool::State::reserve(Self self, Share share) {
+    auto slot = co_await self->capacity->reserve(share);
+    if (!slot) ++self->counts.refused;
+    co_return std::move(slot);
+}
+
+asio::awaitable<Result<Slot>> Pool::State::reserve_machine(Self self, Slot memory) {
+    if (self->gate.waiting_urgent() >= self->options.waiting_takes_max) {
+        ++self->counts.refused;
+        co_return fail(ErrorCode::too_many, "too many machines wait to be started",
+                       "try again in some seconds");
     }
-    if (gate.waiting_urgent() >= options.waiting_takes_max) {
-        ++counts.refused;
-        return fail(ErrorCode::unavailable, "too many machines are waiting to be started",
-                    "try again in some seconds");
-    }
-    return {};
+    CB_CO_TRY_ASSIGN(slot, co_await reserve(self, self->machine_share()));
+    if (self->stopped) co_return fail(ErrorCode::unavailable, "the gateway is stopping");
+    slot.absorb(std::move(memory));
+    co_return std::move(slot);
 }
 
 asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::State::start_urgently(
-    Self self, MachineStarter start, std::optional<ClaimRequest> request) {
+    Self self, MachineStarter start, Slot slot, std::optional<ClaimRequest> request) {
     ++self->cold_starting;
-    Slot slot(self->machines);
     auto machine =
         co_await start_one(self, std::move(slot), StartGate::Urgency::urgent, std::move(start));
     Result<void> claimed;
@@ -240,7 +252,7 @@ asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::State::start_urgently(
         co_return fail(machine.error().in("starting a machine"));
     }
     if (!claimed) co_return fail(claimed.error());
-    co_return std::move(machine);
+    co_return std::move(*machine);
 }
 
 Pool::Pool(asio::any_io_executor executor, MachineStarter start, WarmUp warm_up,
@@ -261,7 +273,8 @@ void Pool::start() {
 }
 
 // A warm machine that answers and could be claimed, or none.
-asio::awaitable<std::unique_ptr<Machine>> Pool::State::take_warm(Self self, ClaimRequest request) {
+asio::awaitable<std::unique_ptr<CountedMachine>> Pool::State::take_warm(Self self,
+                                                                        ClaimRequest request) {
     while (auto machine = self->pop_warm()) {
         self->stir();
         auto checked = co_await machine->check(self->options.check_timeout);
@@ -281,25 +294,37 @@ asio::awaitable<std::unique_ptr<Machine>> Pool::State::take_warm(Self self, Clai
 asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::take(ClaimRequest request) {
     const auto state = state_;
     if (state->stopped) co_return fail(ErrorCode::unavailable, "the gateway is stopping");
+    const Share promised{0, request.memory_limit_bytes};
+    CB_CO_TRY_ASSIGN(memory, co_await State::reserve(state, promised));
     auto warm = co_await State::take_warm(state, request);
     if (warm) {
         ++state->counts.hits;
+        warm->absorb(std::move(memory));
         co_return std::move(warm);
     }
-    CB_CO_TRY(state->check_room());
     ++state->counts.misses;
-    co_return co_await State::start_urgently(state, state->starter, std::move(request));
+    CB_CO_TRY_ASSIGN(slot, co_await State::reserve_machine(state, std::move(memory)));
+    co_return co_await State::start_urgently(state, state->starter, std::move(slot),
+                                             std::move(request));
 }
 
-asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::start_other(MachineStarter start) {
+asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::start_other(
+    MachineStarter start, std::uint64_t memory_limit_bytes) {
     const auto state = state_;
     if (state->stopped) co_return fail(ErrorCode::unavailable, "the gateway is stopping");
-    CB_CO_TRY(state->check_room());
-    co_return co_await State::start_urgently(state, std::move(start), std::nullopt);
+    const Share promised{0, memory_limit_bytes};
+    CB_CO_TRY_ASSIGN(memory, co_await State::reserve(state, promised));
+    CB_CO_TRY_ASSIGN(slot, co_await State::reserve_machine(state, std::move(memory)));
+    co_return co_await State::start_urgently(state, std::move(start), std::move(slot),
+                                             std::nullopt);
 }
 
-asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::take_over(MachineStarter start) {
-    return State::start_urgently(state_, std::move(start), std::nullopt);
+asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::take_over(
+    MachineStarter start, std::uint64_t memory_limit_bytes) {
+    Share share = state_->machine_share();
+    share.memory_bytes += memory_limit_bytes;
+    return State::start_urgently(state_, std::move(start), state_->capacity->count(share),
+                                 std::nullopt);
 }
 
 asio::awaitable<void> Pool::stop() {
@@ -334,11 +359,16 @@ void Pool::set_starter(MachineStarter start) {
 PoolStatus Pool::status() const {
     PoolStatus status = state_->counts;
     status.target = state_->options.target;
-    status.machines_max = state_->options.machines_max;
+    const Capacity& capacity = *state_->capacity;
+    status.machines_max = capacity.options().machines_max;
+    status.memory_bytes = capacity.used().memory_bytes;
+    status.memory_max_bytes = capacity.options().memory_max_bytes;
+    status.waiting = capacity.waiting();
     status.warm = state_->warm.size();
     status.starting = state_->refilling + state_->cold_starting;
     const std::size_t known = status.warm + status.starting;
-    status.taken = *state_->machines > known ? *state_->machines - known : 0;
+    const std::size_t machines = capacity.used().machines;
+    status.taken = machines > known ? machines - known : 0;
     status.breaker_open = state_->failures_in_a_row >= state_->options.breaker_failures;
     return status;
 }

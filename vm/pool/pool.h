@@ -5,7 +5,8 @@
 // the number of machines is counted from those that live, never kept in step by hand; age is
 // bounded and jittered; failed starts back off and a run of them opens a circuit breaker; a take()
 // never waits for the refill, it starts a clone of its own; starts are few at a time, and those
-// that somebody waits for come first.
+// that somebody waits for come first; who finds no room waits in a line, of bounded length and for
+// a bounded time (capacity.h).
 //
 // Owner: the gateway's root object. Loop thread only. Knows only Machine: the driver, the template
 // and what a warm-up is come in as functions.
@@ -24,12 +25,15 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "vm/machine/machine.h"
+#include "vm/pool/capacity.h"
 
 namespace cellblock::vm {
 
 struct PoolOptions {
-    std::size_t target = 1;         // warm machines to hold ready; 0: none
-    std::size_t machines_max = 64;  // of all kinds: warm, starting, taken
+    std::size_t target = 1;  // warm machines to hold ready; 0: none
+    CapacityOptions capacity;
+    // What a machine costs beside the limit of the sandbox in it: its emulator, its page tables.
+    std::uint64_t machine_overhead_bytes = limits::pool_machine_overhead_bytes;
     std::size_t concurrent_starts = limits::pool_concurrent_starts;
     std::size_t waiting_takes_max = 64;  // takes that wait for their turn to start a clone
     std::chrono::milliseconds age_max = limits::pool_age_max;
@@ -50,6 +54,9 @@ struct PoolStatus {
     std::uint64_t hits = 0;    // takes served by a warm machine
     std::uint64_t misses = 0;  // takes that started a clone
     std::uint64_t refused = 0;
+    std::size_t waiting = 0;             // takes that wait for room
+    std::uint64_t memory_bytes = 0;      // promised to machines
+    std::uint64_t memory_max_bytes = 0;  // that may be promised; 0: no bound
     std::uint64_t start_failures = 0;
     std::uint64_t check_failures = 0;  // warm machines that did not answer at hand-out
     std::uint64_t expired = 0;
@@ -73,13 +80,16 @@ class Pool {
 
     // Begins to fill; without it every take starts a clone.
     void start();
-    // A machine whose claim has succeeded. `unavailable` when machines_max is reached.
+    // A machine whose claim has succeeded. `too_many` or `unavailable` when there is no room, and
+    // none came while it waited.
     boost::asio::awaitable<Result<std::unique_ptr<Machine>>> take(ClaimRequest request);
     // A machine that `start` starts, counted and given its turn like the pool's own. Whether and
-    // how it is claimed is the caller's business.
-    boost::asio::awaitable<Result<std::unique_ptr<Machine>>> start_other(MachineStarter start);
+    // how it is claimed is the caller's business, its sandbox's memory limit known already.
+    boost::asio::awaitable<Result<std::unique_ptr<Machine>>> start_other(
+        MachineStarter start, std::uint64_t memory_limit_bytes);
     // As start_other(), for one that runs already: it is counted, whatever the maximum is by now.
-    boost::asio::awaitable<Result<std::unique_ptr<Machine>>> take_over(MachineStarter start);
+    boost::asio::awaitable<Result<std::unique_ptr<Machine>>> take_over(
+        MachineStarter start, std::uint64_t memory_limit_bytes);
     // Stops refilling and ends the warm machines, one after the other, each in bounded time.
     boost::asio::awaitable<void> stop();
     // A new target; 0 lets the warm ones go.

@@ -25,6 +25,12 @@ Result<void> write_value(const fs::path& file, const std::string& value) {
     return {};
 }
 
+Result<void> write_memory_max(const fs::path& group, CgroupRoot::Version version,
+                              std::uint64_t bytes) {
+    const char* file = version == CgroupRoot::Version::v2 ? "memory.max" : "memory.limit_in_bytes";
+    return write_value(group / file, std::to_string(bytes));
+}
+
 bool make_group(const fs::path& folder) {
     if (::mkdir(folder.c_str(), 0755) == 0) return true;
     // It may be root's, from an earlier gateway.
@@ -122,11 +128,18 @@ Result<std::unique_ptr<HostCgroup>> HostCgroup::create(const CgroupRoot& root,
     CB_TRY(group->set_memory_max(memory_max_bytes));
     if (root.version == CgroupRoot::Version::v2) {
         (void)write_value(group->memory_ / "memory.swap.max", "0");
+        // Its jail's helpers are nothing without QEMU.
+        (void)write_value(group->memory_ / "memory.oom.group", "1");
     }
     if (!root.tasks.empty()) {
         (void)write_value(root.tasks / id / "pids.max", std::to_string(tasks_max));
     }
     return group;
+}
+
+Result<void> set_memory_max_of_all(const CgroupRoot& root, std::uint64_t bytes) {
+    if (root.memory.empty()) return {};
+    return write_memory_max(root.memory, root.version, bytes);
 }
 
 std::unique_ptr<HostCgroup> HostCgroup::open(const CgroupRoot& root, const std::string& id) {
@@ -156,8 +169,7 @@ Result<void> HostCgroup::add(pid_t pid) {
 
 Result<void> HostCgroup::set_memory_max(std::uint64_t bytes) {
     if (memory_.empty()) return {};
-    const char* file = version_ == CgroupRoot::Version::v2 ? "memory.max" : "memory.limit_in_bytes";
-    return write_value(memory_ / file, std::to_string(bytes));
+    return write_memory_max(memory_, version_, bytes);
 }
 
 void sweep_cgroups(const CgroupRoot& root) {

@@ -56,6 +56,9 @@ class HostCgroup {
     std::vector<std::filesystem::path> folders_;
 };
 
+// A limit for all machines of this host together; gateways share it.
+Result<void> set_memory_max_of_all(const CgroupRoot& root, std::uint64_t bytes);
+
 // Removes empty groups that crashed gateways left.
 void sweep_cgroups(const CgroupRoot& root);
 

@@ -129,7 +129,8 @@ struct Fixture {
 
     Fixture() {
         options.target = 3;
-        options.machines_max = 6;
+        options.capacity.machines_max = 6;
+        options.capacity.wait_max = 0ms;
         options.backoff_min = 10ms;
         options.backoff_max = 40ms;
     }
@@ -227,7 +228,7 @@ TEST_CASE("a warm machine that dies is replaced, and was never taken") {
 TEST_CASE("machines beyond the limit are refused with advice, and a death makes room") {
     Fixture f;
     f.options.target = 0;
-    f.options.machines_max = 2;
+    f.options.capacity.machines_max = 2;
     f.make();
     auto first = f.take();
     auto second = f.take();
@@ -241,6 +242,50 @@ TEST_CASE("machines beyond the limit are refused with advice, and a death makes 
     CHECK(f.take().has_value());
     second->reset();
     CHECK(f.take().has_value());
+}
+
+TEST_CASE("a take without room waits for a machine's end") {
+    Fixture f;
+    f.options.target = 0;
+    f.options.capacity.machines_max = 1;
+    f.options.capacity.wait_max = 10s;
+    f.make();
+    auto first = f.take();
+    REQUIRE(first.has_value());
+    std::optional<Result<std::unique_ptr<Machine>>> second;
+    auto wait = [](Pool& pool, auto& out) -> asio::awaitable<void> {
+        out.emplace(co_await pool.take(ClaimRequest()));
+    };
+    asio::co_spawn(f.loop, wait(*f.pool, second), asio::detached);
+    f.until([&f] { return f.pool->status().waiting == 1; });
+    CHECK_FALSE(second.has_value());
+    first->reset();
+    f.until([&second] { return second.has_value(); });
+    CHECK(second->has_value());
+    CHECK(f.pool->status().refused == 0);
+}
+
+TEST_CASE("what machines may come to use is counted, warm ones too, and given back") {
+    Fixture f;
+    f.options.target = 1;
+    f.options.machine_overhead_bytes = 100;
+    f.options.capacity.memory_max_bytes = 1500;
+    f.make();
+    f.fill();
+    CHECK(f.pool->status().memory_bytes == 100);
+    ClaimRequest request;
+    request.memory_limit_bytes = 1000;
+    auto machine = run_on(f.loop, f.pool->take(request));
+    REQUIRE(machine.has_value());
+    f.fill();
+    CHECK(f.pool->status().memory_bytes == 1200);
+    const auto refused = run_on(f.loop, f.pool->take(request));
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == ErrorCode::unavailable);
+    CHECK(refused.error().cause.find("promised") != std::string::npos);
+    machine->reset();
+    CHECK(f.pool->status().memory_bytes == 100);
+    CHECK(run_on(f.loop, f.pool->take(request)).has_value());
 }
 
 TEST_CASE("failed starts back off, open the breaker, and one success closes it") {

@@ -54,7 +54,7 @@ def test_a_start_that_waited_in_vain_is_refused_with_a_reason_and_a_time(gateway
         answer = gateway.request(method, path, json={})
         assert answer.status_code == 503, answer.text
         assert "all 1 machines are in use" in answer.json()["message"]
-        assert "sandboxes_max" in answer.json()["message"]
+        assert "sandboxes_max" in answer.text
         assert answer.headers["Retry-After"] == "5"
 
 
@@ -73,5 +73,5 @@ def test_memory_is_promised_only_as_far_as_the_setting_allows(gateway_of):
         promised = metric(gateway, "cellblock_memory_promised_bytes")
     assert answer.status_code == 503, answer.text
     assert "promised to sandboxes" in answer.json()["message"]
-    assert "memory_overcommit_percent" in answer.json()["message"]
+    assert "memory_overcommit_percent" in answer.text
     assert answer.headers["Retry-After"] == "5"

@@ -58,7 +58,7 @@ def test_sandboxes_live_on_with_all_that_they_were(mortal):
         "import os; print(x, open('kept.txt').read(), os.environ['COLOUR'])", sandbox=first
     )
     assert seen.stdout == "[1, 2, 3] here blue\n"
-    assert gateway.execute("x", sandbox=second).text == "'another'"
+    assert gateway.execute("x", sandbox=second).text == "another"
     assert (
         gateway.execute("import os; (y, os.getcwd())", sandbox=first, context_id=context).text
         == "(7, '/tmp')"
@@ -85,7 +85,7 @@ def test_an_adopted_sandbox_can_be_forked_paused_and_kept(mortal):
 
 def test_requests_that_name_no_sandbox_find_theirs_again(mortal):
     mortal.gateway.execute("kept = 'yes'")
-    assert mortal.restart().execute("kept").text == "'yes'"
+    assert mortal.restart().execute("kept").text == "yes"
 
 
 def test_a_running_cell_goes_on_and_each_line_comes_once(mortal):

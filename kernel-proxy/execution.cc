@@ -19,14 +19,18 @@ std::shared_ptr<Execution> Execution::copy(boost::asio::any_io_executor executor
     return copy;
 }
 
-boost::asio::awaitable<std::optional<OutputEvent>> Execution::next(Deadline deadline) {
+boost::asio::awaitable<bool> Execution::wait_for_event(Deadline deadline) {
     while (events_.empty()) {
-        if (!co_await changed_.wait_until(deadline)) co_return std::nullopt;
+        if (!co_await changed_.wait_until(deadline)) co_return false;
         // A consumer whose coroutine was cancelled (its client is gone) must not wait on.
         const auto cancellation = co_await boost::asio::this_coro::cancellation_state;
-        if (cancellation.cancelled() != boost::asio::cancellation_type::none)
-            co_return std::nullopt;
+        if (cancellation.cancelled() != boost::asio::cancellation_type::none) co_return false;
     }
+    co_return true;
+}
+
+boost::asio::awaitable<std::optional<OutputEvent>> Execution::next(Deadline deadline) {
+    if (!co_await wait_for_event(deadline)) co_return std::nullopt;
     Queued first = std::move(events_.front());
     events_.pop_front();
     queued_bytes_ -= first.bytes;
@@ -58,6 +62,11 @@ void Execution::abandon() {
 void Execution::keep_by(std::weak_ptr<ExecutionKeeper> keeper) {
     keeper_ = std::move(keeper);
     kept_ = true;
+    for (const Queued& queued : events_) {
+        if (unsettled_.empty() || unsettled_.back() < queued.position) {
+            unsettled_.push_back(queued.position);
+        }
+    }
 }
 
 void Execution::heard(std::uint64_t position) {

@@ -64,7 +64,7 @@ class Execution {
     ExecutionState state() const { return state_; }
 
     // What the kernel said of this execution is settled by its consumer from now on, and the guest
-    // keeps it until then. Before it is given to a kernel.
+    // keeps it until then. Before it is given to a kernel; of a copy, before its events are taken.
     void keep_by(std::weak_ptr<ExecutionKeeper> keeper);
     std::shared_ptr<ExecutionKeeper> keeper() const { return keeper_.lock(); }
 
@@ -73,6 +73,8 @@ class Execution {
     // coroutine was cancelled. Not after Finished was
     // taken.
     boost::asio::awaitable<std::optional<OutputEvent>> next(Deadline deadline);
+    // Whether next() would not wait; false as it.
+    boost::asio::awaitable<bool> wait_for_event(Deadline deadline);
     // Of the kernel's message of which the last event taken was made.
     std::uint64_t taken_through() const { return taken_through_; }
     // What came of the messages up to `position` is on disk.

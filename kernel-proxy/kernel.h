@@ -62,6 +62,7 @@ class Kernel : public std::enable_shared_from_this<Kernel> {
     // The execution of the cell that runs; null: none does. In a copy it has to be taken from, or
     // discarded: nobody else does.
     std::shared_ptr<Execution> running() const;
+    std::shared_ptr<RunningCell> running_cell() const { return current_; }
     // What the clients that may come back have; std::nullopt: there are none.
     std::optional<ChannelsImage> clients();
     // `listener` writes it down: called before it changes for the guest or the kernel.

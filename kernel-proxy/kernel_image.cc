@@ -51,6 +51,7 @@ void Kernel::adopt(const KernelImage& image, vm::link::StreamPtr stream) {
         stream_ = std::move(stream);
         if (image.running) {
             current_ = copy_of(*image.running);  // an image may have several copies
+            settling_.push_back(current_->execution_pointer());
             listen_for_stop(current_->execution());
         }
     } else {

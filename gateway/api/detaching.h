@@ -1,51 +1,19 @@
-// The part of POST /execute that lets a cell go on without its caller: when ("detach_after" after
-// the cell has begun), and what the caller has by then.
-//
-// One per execution, owned by its handler. What it begins outlives a handler that is cancelled:
-// copying a machine must not stop in the middle. Loop thread only.
+// The part of POST /execute that lets a cell go on without its caller: "detach_after" the cell has
+// begun. Loop thread only.
 #pragma once
 
 #include <chrono>
-#include <memory>
-#include <optional>
-#include <vector>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
-#include "base/clock.h"
-#include "base/condition.h"
 #include "gateway/jobs/jobs.h"
 
 namespace cellblock::gateway::api {
 
-class Detaching {
-  public:
-    // `after` of nothing: never.
-    Detaching(boost::asio::any_io_executor executor, jobs::Jobs& jobs,
-              std::optional<std::chrono::milliseconds> after, jobs::DetachRequest request);
-
-    // Lines that the caller got; the job begins with them.
-    void note(const std::vector<Json>& lines);
-    // When it is time; Deadline::max() while that is not known, or never.
-    Deadline due() const { return due_; }
-
-    void begin();
-    // Whether what was begun is done.
-    boost::asio::awaitable<bool> wait_until(Deadline deadline);
-    // Then: the job; null when the cell has ended by itself; or why it cannot be let go of.
-    Result<jobs::JobPointer> take();
-
-  private:
-    struct Attempt;
-    static boost::asio::awaitable<void> run(std::shared_ptr<Attempt> attempt, jobs::Jobs& jobs);
-
-    boost::asio::any_io_executor executor_;
-    jobs::Jobs& jobs_;
-    const std::optional<std::chrono::milliseconds> after_;
-    Deadline due_ = Deadline::max();
-    jobs::DetachRequest request_;
-    std::shared_ptr<Attempt> attempt_;
-};
+// Waits until it is time, or the cell has ended; then the cell goes on as a job, and its execution
+// here ends with a line that names it. A cell that cannot be let go of says so in a line, and goes
+// on as it was. To be spawned: copying a machine does not stop with its caller.
+boost::asio::awaitable<void> detach_when_due(jobs::Jobs& jobs, jobs::DetachRequest request,
+                                             std::chrono::milliseconds after);
 
 }  // namespace cellblock::gateway::api

@@ -13,12 +13,12 @@
 // interrupted. A cell that cannot be let go of says so in a line, and goes on as it was.
 //
 // A caller that goes away interrupts its cell, and a queued one is taken back, unless the body has
-// "on_disconnect": "go_on". Either way GET /executions/{id}/stream has all lines (executions.cc),
-// but for cells with "detach_after".
+// "on_disconnect": "go_on". Either way GET /executions/{id}/stream has all lines (executions.cc).
 #include "base/ids.h"
+#include "base/spawn.h"
 #include "gateway/api/bind.h"
 #include "gateway/api/context_json.h"
-#include "gateway/api/execute_detachable.h"
+#include "gateway/api/detaching.h"
 #include "gateway/api/execution_stream.h"
 #include "gateway/api/unprocessable.h"
 #include "gateway/executions/llm_document.h"
@@ -68,7 +68,7 @@ asio::awaitable<Result<void>> send_document(RecordedExecutionPointer execution,
         }
     }
     writer.headers().set("Cellblock-Execution", document.failed() ? "error" : "ok");
-    const Recorder& recorder = execution->recorder();
+    const Recorder& recorder = *execution->recorder();
     if (body.images) {
         const Json parts = document.render_parts(recorder, body.view_budget_bytes, *body.images);
         co_return co_await writer.send_json(200, parts);
@@ -101,14 +101,20 @@ asio::awaitable<Result<void>> execute(Services& services, Request& request,
     wanted.sandbox = sandbox;
     wanted.context = std::move(context);
     wanted.tenant = request.tenant();
-    if (body.detach_after) {
-        co_return co_await run_detachable(services, std::move(wanted), body, std::move(*notices),
-                                          writer);
-    }
+    jobs::DetachRequest job;
+    job.sandbox = sandbox;
+    job.context = wanted.context;
+    job.notices = std::move(*notices);
     CB_CO_TRY_ASSIGN(execution, co_await services.executions.start(std::move(wanted)));
     const CallerLeaves guard(execution, body.on_disconnect);
     writer.headers().set("X-Execution-Id", execution->id());
     writer.headers().set("E2b-Sandbox-Id", sandbox->id());
+    if (body.detach_after) {
+        job.execution = execution;
+        const auto executor = co_await asio::this_coro::executor;
+        spawn_logged(executor, detach_when_due(services.jobs, std::move(job), *body.detach_after),
+                     "detach", execution);
+    }
     if (body.view == View::llm) co_return co_await send_document(execution, body, writer);
     co_return co_await stream_lines(execution, 0, writer);
 }

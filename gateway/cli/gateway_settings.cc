@@ -70,7 +70,7 @@ Result<void> Gateway::make_jobs() {
     options.running_max = static_cast<std::size_t>(config_.jobs_max);
     options.keep_sandbox = std::chrono::seconds(config_.job_keep_s);
     jobs_ = std::make_unique<jobs::Jobs>(
-        loop_.get_executor(), std::move(options), *sandboxes_, workers_, metrics_,
+        loop_.get_executor(), std::move(options), *sandboxes_, *executions_, workers_, metrics_,
         jobs::NotifierOptions{std::move(*policy), std::move(mail)});
     return {};
 }

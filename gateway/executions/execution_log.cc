@@ -233,6 +233,13 @@ Result<void> ExecutionLog::append_text(std::string_view text) {
     return write_all(text_.get(), text);
 }
 
+Result<void> ExecutionLog::copy_text_of(const std::string& other_id) {
+    std::error_code error;
+    const bool copied = fs::copy_file(folder_ / (other_id + ".text"), text_path(), error);
+    if (!copied) return fail(ErrorCode::io, "copy an execution's text: " + error.message());
+    return {};
+}
+
 Result<std::string> ExecutionLog::restore_text(std::uint64_t bytes) {
     if (bytes == 0) return std::string();
     CB_TRY_ASSIGN(text, read_file(text_path(), 2 * limits::execution_spill_max_bytes));

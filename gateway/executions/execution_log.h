@@ -69,6 +69,8 @@ class ExecutionLog {
 
     Result<void> append(std::string_view record);
     Result<void> append_text(std::string_view text);
+    // Its text begins as the other's, which is not being written.
+    Result<void> copy_text_of(const std::string& other_id);
     // The first `bytes` of the text; what is behind them is cut off.
     Result<std::string> restore_text(std::uint64_t bytes);
     // It is complete: renamed, its text removed.

@@ -179,6 +179,43 @@ asio::awaitable<Result<RecordedExecutionPointer>> ExecutionTable::start(NewExecu
     co_return execution;
 }
 
+asio::awaitable<Result<RecordedExecutionPointer>> ExecutionTable::go_on(CopiedExecution copied) {
+    const auto cell = copied.cell.context->kernel->running_cell();
+    if (!cell) co_return fail(ErrorCode::unavailable, "the cell has just ended");
+    LoggedExecution logged;
+    logged.request = copied.cell.execution->request();
+    logged.request.id = copied.id;
+    logged.sandbox_id = copied.cell.sandbox->id();
+    logged.context_id = copied.cell.context->id();
+    logged.tenant = std::move(copied.tenant);
+    logged.created_at = std::chrono::system_clock::now();
+    logged.deadline =
+        std::chrono::system_clock::now() +
+        std::chrono::duration_cast<WallTime::duration>(cell->deadline() - steady_clock::now());
+    // The kernel has it, so that no more of the header is needed.
+    const Json header = {{"msg_id", cell->msg_id()}};
+    logged.header = dump_ascii(header);
+    logged.position = copied.cell.execution->taken_through();
+    logged.lines = std::move(copied.lines);
+    auto create = [folder = folder_, logged, state = copied.recorder->state(),
+                   original = copied.cell.execution->request().id]() -> Result<ExecutionLog> {
+        CB_TRY_ASSIGN(log, ExecutionLog::create(folder, logged.request.id, header_record(logged)));
+        CB_TRY(log.append(sent_record(logged.header, logged.deadline, logged.position)));
+        if (state.text.kept_bytes > 0) {
+            CB_TRY(log.copy_text_of(original));
+        }
+        CB_TRY(log.append(lines_record(logged.position, logged.lines, state)));
+        return log;
+    };
+    CB_CO_TRY_ASSIGN(log, co_await workers_.run(std::move(create)));
+    const auto execution = std::make_shared<RecordedExecution>(
+        executor_, workers_, std::move(logged), std::move(log), copied.cell.execution);
+    copied.cell.execution->keep_by(execution);
+    enter(execution);
+    execution->begin(std::move(copied.recorder), std::move(copied.cell.sandbox));
+    co_return execution;
+}
+
 void ExecutionTable::enter(const RecordedExecutionPointer& execution) {
     running_[execution->id()] = execution;
     spawn_logged(executor_, watch(execution), "execution_watch", nullptr);

@@ -34,6 +34,17 @@ struct NewExecution {
     NewExecution() = default;
 };
 
+// A cell that runs already, in a copy of the sandbox in which it was begun.
+struct CopiedExecution {
+    std::string id;
+    MovedCell cell;
+    std::vector<std::string> lines;      // of the original, so far
+    std::shared_ptr<Recorder> recorder;  // the original's
+    std::string tenant;
+
+    CopiedExecution() = default;
+};
+
 class ExecutionTable {
   public:
     ExecutionTable(boost::asio::any_io_executor executor, artifacts::Store& store,
@@ -46,6 +57,8 @@ class ExecutionTable {
 
     // Queues a cell. Errors are the kernel's (Kernel::execute).
     boost::asio::awaitable<Result<RecordedExecutionPointer>> start(NewExecution wanted);
+    // Its lines go on here. An error when it cannot be recorded.
+    boost::asio::awaitable<Result<RecordedExecutionPointer>> go_on(CopiedExecution copied);
     // Until what runs has ended and is on disk, or the deadline. After their sandboxes have ended.
     boost::asio::awaitable<void> wait_ended(Deadline deadline);
     // One that runs; null when none of that id does.

@@ -20,6 +20,11 @@ namespace {
 // millisecond.
 constexpr std::size_t write_here_max_bytes = 64 * limits::KiB;
 
+bool is_being_replaced(kernel_proxy::KernelState state) {
+    return state == kernel_proxy::KernelState::restarting ||
+           state == kernel_proxy::KernelState::dead;
+}
+
 bool is_end(const Json& line) {
     return line.at("type") == "end_of_execution";
 }
@@ -40,11 +45,17 @@ std::string text_of(const std::vector<std::string>& lines) {
 
 RecordedExecution::RecordedExecution(asio::any_io_executor executor, WorkerPool& workers,
                                      LoggedExecution logged, std::optional<ExecutionLog> log)
+    : RecordedExecution(executor, workers, std::move(logged), std::move(log), nullptr) {}
+
+RecordedExecution::RecordedExecution(asio::any_io_executor executor, WorkerPool& workers,
+                                     LoggedExecution logged, std::optional<ExecutionLog> log,
+                                     std::shared_ptr<Execution> execution)
     : executor_(executor),
       workers_(workers),
       info_(std::move(logged)),
       log_(std::move(log)),
-      execution_(std::make_shared<Execution>(executor, info_.request)),
+      execution_(execution ? std::move(execution)
+                           : std::make_shared<Execution>(executor, info_.request)),
       lines_(std::exchange(info_.lines, {})),
       changed_(executor) {
     for (const std::string& line : lines_) bytes_ += line.size();
@@ -55,28 +66,49 @@ void RecordedExecution::begin(artifacts::Store& store, std::shared_ptr<Sandbox> 
     owner.execution_id = id();
     owner.sandbox_id = info_.sandbox_id;
     owner.tenant = info_.tenant;
-    recorder_.emplace(store, workers_, std::move(sandbox), std::move(owner));
+    recorder_ = std::make_shared<Recorder>(store, workers_, sandbox, std::move(owner));
+    sandbox_ = std::move(sandbox);
+    spawn_logged(executor_, run(), "execution_record", shared_from_this());
+}
+
+void RecordedExecution::begin(std::shared_ptr<Recorder> recorder,
+                              std::shared_ptr<Sandbox> sandbox) {
+    recorder_ = std::move(recorder);
+    recorder_is_new_ = false;
+    sandbox_ = std::move(sandbox);
     spawn_logged(executor_, run(), "execution_record", shared_from_this());
 }
 
 asio::awaitable<void> RecordedExecution::run() {
     const auto self = shared_from_this();
-    if (!lines_.empty()) co_await restore_recorder();
+    if (!lines_.empty() && recorder_is_new_) co_await restore_recorder();
     while (!ended_) {
-        auto event = co_await execution_->next(Deadline::max());
-        if (!event) continue;
-        std::vector<std::string> fresh;
-        const auto lines = co_await recorder_->take(std::move(*event));
-        add(lines, fresh);
-        const auto artifact_lines = co_await recorder_->keep_artifacts();
-        add(artifact_lines, fresh);
-        info_.position = std::max(info_.position, execution_->taken_through());
-        co_await write(fresh);
-        if (!ended_) execution_->settle(info_.position);
-        co_await recorder_->release_guest_copies();
-        co_await wait_for_readers();
+        busy_ = false;
+        changed_.notify_all();
+        const bool waits = co_await execution_->wait_for_event(Deadline::max());
+        while (held_) co_await changed_.wait();
+        busy_ = true;
+        if (let_go_) {
+            co_await end_own_copy();
+        } else if (waits) {
+            auto event = co_await execution_->next(Deadline::max());
+            if (event) co_await take(std::move(*event));
+        }
     }
     finish();
+}
+
+asio::awaitable<void> RecordedExecution::take(kernel_proxy::OutputEvent event) {
+    std::vector<std::string> fresh;
+    const auto lines = co_await recorder_->take(std::move(event));
+    add(lines, fresh);
+    const auto artifact_lines = co_await recorder_->keep_artifacts();
+    add(artifact_lines, fresh);
+    info_.position = std::max(info_.position, execution_->taken_through());
+    co_await write(fresh);
+    if (!ended_) execution_->settle(info_.position);
+    co_await recorder_->release_guest_copies();
+    co_await wait_for_readers();
 }
 
 asio::awaitable<void> RecordedExecution::restore_recorder() {
@@ -104,8 +136,8 @@ void RecordedExecution::add(const std::vector<Json>& lines, std::vector<std::str
 // Readers have the lines already: should the gateway die here, they are made again as they were.
 asio::awaitable<void> RecordedExecution::write(const std::vector<std::string>& fresh) {
     if (!log_ || log_broken_) co_return;
-    std::string text = recorder_->take_kept_text();
-    std::string record = lines_record(info_.position, fresh, recorder_->state());
+    std::string text = let_go_ ? std::string() : recorder_->take_kept_text();
+    std::string record = lines_record(info_.position, fresh, recorder_state());
     if (text.empty() && record.size() <= write_here_max_bytes) {
         write_now(record);
         co_return;
@@ -144,7 +176,8 @@ asio::awaitable<void> RecordedExecution::wait_for_readers() {
 void RecordedExecution::finish() {
     ended_ = true;
     execution_->settle_all();
-    if (recorder_) recorder_->let_go_of_sandbox();
+    if (recorder_ && !let_go_) recorder_->let_go_of_sandbox();
+    sandbox_.reset();
     if (log_ && !log_broken_) {
         const auto finished = log_->finish();
         if (!finished) {
@@ -155,6 +188,58 @@ void RecordedExecution::finish() {
     log_.reset();
     finished_ = true;
     changed_.notify_all();
+}
+
+// --- letting go of the cell ----------------------------------------------------------------------
+
+asio::awaitable<bool> RecordedExecution::hold() {
+    const auto self = shared_from_this();
+    held_ = true;
+    while (busy_ && !ended_) co_await changed_.wait();
+    if (ended_) held_ = false;
+    co_return !ended_;
+}
+
+void RecordedExecution::release(const std::vector<Json>& lines) {
+    std::vector<std::string> fresh;
+    add(lines, fresh);
+    if (!fresh.empty()) write_now(lines_record(info_.position, fresh, recorder_state()));
+    held_ = false;
+    changed_.notify_all();
+}
+
+void RecordedExecution::let_go(const Json& line) {
+    info_.recorder = recorder_state();
+    let_go_ = true;
+    const std::vector<Json> lines = {line};
+    release(lines);
+    execution_->stop(kernel_proxy::StopReason::interrupted);
+}
+
+asio::awaitable<void> RecordedExecution::end_own_copy() {
+    bool over = false;
+    while (!over) {
+        const auto event = co_await execution_->next(Deadline::max());
+        over = event && std::holds_alternative<Finished>(*event);
+        execution_->settle(execution_->taken_through());
+    }
+    std::vector<Json> lines;
+    const auto context = sandbox_->find_context(info_.context_id);
+    if (context && is_being_replaced((*context)->kernel->state())) {
+        const Error lost(ErrorCode::cancelled,
+                         "the cell ignored the interrupt here, so its kernel was restarted: "
+                         "variables are gone",
+                         "the job has them: POST /sandboxes/{id}/adopt");
+        lines.push_back(wire::end_error(Finished(kernel_proxy::Outcome::restarted, lost)));
+    }
+    lines.push_back(wire::end());
+    std::vector<std::string> fresh;
+    add(lines, fresh);
+    co_await write(fresh);
+}
+
+RecorderState RecordedExecution::recorder_state() const {
+    return let_go_ || !recorder_ ? info_.recorder : recorder_->state();
 }
 
 asio::awaitable<void> RecordedExecution::wait_finished() {
@@ -169,7 +254,7 @@ void RecordedExecution::end(const Finished& finished) {
     if (Json error = wire::end_error(finished); !error.is_null()) lines.push_back(std::move(error));
     lines.push_back(wire::end());
     add(lines, fresh);
-    write_now(lines_record(info_.position, fresh, info_.recorder));
+    write_now(lines_record(info_.position, fresh, recorder_state()));
     finish();
 }
 
@@ -184,10 +269,17 @@ asio::awaitable<bool> RecordedExecution::wait_beyond(std::size_t count, Deadline
     co_return true;
 }
 
+asio::awaitable<bool> RecordedExecution::wait_ended(Deadline deadline) {
+    const auto self = shared_from_this();
+    while (!ended_ && co_await changed_.wait_until(deadline)) {
+    }
+    co_return ended_;
+}
+
 void RecordedExecution::sending(std::string_view header, std::uint64_t position) {
-    const WallTime deadline = std::chrono::system_clock::now() + info_.request.timeout;
+    info_.deadline = std::chrono::system_clock::now() + info_.request.timeout;
     info_.position = position;
-    write_now(sent_record(header, deadline, position));
+    write_now(sent_record(header, info_.deadline, position));
 }
 
 void RecordedExecution::answered(std::string_view status) {

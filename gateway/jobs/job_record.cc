@@ -128,12 +128,6 @@ Json artifact_summary(const Json& line) {
     return summary;
 }
 
-JobState state_after(kernel_proxy::Outcome outcome) {
-    if (outcome == kernel_proxy::Outcome::ok) return JobState::succeeded;
-    if (outcome == kernel_proxy::Outcome::cancelled) return JobState::cancelled;
-    return JobState::failed;
-}
-
 Json to_json(const JobRecord& record) {
     Json json = common_json(record);
     json["tenant"] = record.tenant;

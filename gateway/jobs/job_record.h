@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "gateway/jobs/webhook.h"
-#include "kernel-proxy/output_event.h"
 
 namespace cellblock::gateway::jobs {
 
@@ -73,8 +72,5 @@ Json job_json(const JobRecord& record);
 
 // What an artifact's line says of it, without its preview.
 Json artifact_summary(const Json& line);
-
-// What an outcome makes of a job.
-JobState state_after(kernel_proxy::Outcome outcome);
 
 }  // namespace cellblock::gateway::jobs

@@ -14,8 +14,6 @@ namespace cellblock::gateway::jobs {
 
 namespace asio = boost::asio;
 using kernel_proxy::ExecutionState;
-using kernel_proxy::Finished;
-using kernel_proxy::Outcome;
 
 namespace {
 
@@ -31,6 +29,9 @@ Json shortened(const Json& error) {
 bool is_vital(const std::string& type) {
     return type == "error" || type == "end_of_execution";
 }
+
+// One write to the output; what comes faster goes in pieces.
+constexpr std::size_t lines_at_once_max_bytes = 256 * limits::KiB;
 
 std::string line_of(const Json& json) {
     return dump_ascii(json) + "\n";
@@ -54,15 +55,15 @@ asio::awaitable<Result<JobPointer>> Jobs::detach(DetachRequest request) {
     CB_CO_TRY(check_room());
     co_await forget_old();
     ++beginning_;
-    const auto timeout =
-        std::chrono::ceil<std::chrono::seconds>(request.execution->request().timeout);
+    const RecordedExecution& original = *request.execution;
+    const auto timeout = std::chrono::ceil<std::chrono::seconds>(original.info().request.timeout);
     CopyLabel label{"cellblock_job", new_short_id()};
     Result<JobPointer> job = JobPointer();
-    auto moved = co_await sandboxes_.copy_cell(request.sandbox, request.execution->request().id,
-                                               label, timeout + job_sandbox_slack);
+    auto moved = co_await sandboxes_.copy_cell(request.sandbox, original.id(), label,
+                                               timeout + job_sandbox_slack);
     if (!moved) {
         job = fail(moved.error());
-    } else if (*moved && request.execution->state() == ExecutionState::finished) {
+    } else if (*moved && original.execution()->state() == ExecutionState::finished) {
         (void)co_await sandboxes_.remove((*moved)->sandbox->id());
     } else if (*moved) {
         job = co_await begin(request, label.value, std::move(**moved));
@@ -81,65 +82,68 @@ asio::awaitable<Result<JobPointer>> Jobs::detach(DetachRequest request) {
 asio::awaitable<Result<JobPointer>> Jobs::begin(DetachRequest& request, std::string id,
                                                 MovedCell moved) {
     const auto job = std::make_shared<Job>(executor_);
+    const LoggedExecution& original = request.execution->info();
     JobRecord& record = job->record;
     record.id = std::move(id);
-    record.execution_id = request.execution->request().id;
-    record.tenant = request.tenant;
+    record.execution_id = original.request.id;
+    record.tenant = original.tenant;
     record.origin_sandbox_id = request.sandbox->id();
     record.origin_context_id = request.context->id();
     record.sandbox_id = moved.sandbox->id();
     record.context_id = moved.context->id();
-    record.started_at = request.started_at;
+    record.started_at = original.deadline - original.request.timeout;
     record.created_at = std::chrono::system_clock::now();
-    record.artifacts = std::move(request.artifacts);
-    record.lines_dropped = request.lines_dropped;
-    record.detached_from = request.transcript.size();
     record.notices = std::move(request.notices);
     if (record.notices.webhook) record.webhook.state = NoticeState::pending;
     if (!record.notices.email.empty()) record.email.state = NoticeState::pending;
-    auto write = [folder = options_.folder / record.id,
-                  text = request.transcript]() -> Result<std::shared_ptr<JobOutput>> {
-        CB_TRY(make_directories(folder, 0700));
-        CB_TRY_ASSIGN(output, JobOutput::open(folder / "output.jsonl"));
-        CB_TRY(output->append(text, 0));
-        return output;
-    };
-    auto output = co_await workers_.run(std::move(write));
-    Result<void> begun = output ? co_await save(job) : fail(output.error());
+    const auto begun = co_await begin_output(job, request.execution->lines());
     if (!begun) {
         (void)co_await sandboxes_.remove(moved.sandbox->id());
         co_await forget(job);
         co_return fail(begun.error());
     }
-    job->output = std::move(*output);
-    job->output_end = record.detached_from;
-    job->execution = moved.execution;
-    request.recorder->move_to(moved.sandbox);
+    const std::shared_ptr<Recorder> recorder = request.execution->recorder();
+    CopiedExecution copied;
+    copied.id = record.id;
+    copied.cell = moved;
+    copied.lines = request.execution->lines();
+    copied.recorder = recorder;
+    copied.tenant = record.tenant;
+    recorder->move_to(moved.sandbox);
+    auto execution = co_await executions_.go_on(std::move(copied));
+    if (!execution) {
+        recorder->move_to(request.sandbox);
+        (void)co_await sandboxes_.remove(moved.sandbox->id());
+        co_await forget(job);
+        co_return fail(execution.error());
+    }
+    job->execution = std::move(*execution);
     jobs_[record.id] = job;
     ++following_;
     update_gauge();
     log::info("job_detached", {{"job_id", record.id},
                                {"sandbox_id", record.sandbox_id},
                                {"origin_sandbox_id", record.origin_sandbox_id}});
-    spawn_logged(executor_, follow(job, request.recorder), "job", job);
+    spawn_logged(executor_, follow(job), "job", job);
     co_return job;
 }
 
-asio::awaitable<void> Jobs::follow(JobPointer job, std::shared_ptr<Recorder> recorder) {
-    const auto execution = job->execution;
-    while (true) {
-        auto event = co_await execution->next(Deadline::max());
-        if (!event) continue;
-        const auto* finished = std::get_if<Finished>(&*event);
-        const auto outcome = finished ? std::optional(finished->outcome) : std::nullopt;
-        auto lines = co_await recorder->take(std::move(*event));
+asio::awaitable<void> Jobs::follow(JobPointer job) {
+    const RecordedExecutionPointer execution = job->execution;
+    RecordedExecution::Reader reader(execution, job->lines_taken);
+    while (!execution->ended() || reader.next() < execution->line_count()) {
+        if (!co_await execution->wait_beyond(reader.next(), Deadline::max())) continue;
+        std::vector<Json> lines;
+        for (std::size_t bytes = 0;
+             reader.next() < execution->line_count() && bytes < lines_at_once_max_bytes;
+             reader.advance()) {
+            const std::string& line = execution->line(reader.next());
+            bytes += line.size();
+            lines.push_back(Json::parse(line));
+        }
         co_await append(job, std::move(lines));
-        auto artifact_lines = co_await recorder->keep_artifacts();
-        co_await append(job, std::move(artifact_lines));
-        if (!outcome) continue;
-        co_await finish(job, *outcome);
-        co_return;
     }
+    co_await finish(job);
 }
 
 asio::awaitable<void> Jobs::append(JobPointer job, std::vector<Json> lines) {
@@ -205,14 +209,14 @@ asio::awaitable<void> Jobs::keep_or_end_sandbox(JobPointer job) {
     job->record.sandbox_until = (*sandbox)->ends_at();
 }
 
-asio::awaitable<void> Jobs::finish(JobPointer job, Outcome outcome) {
+asio::awaitable<void> Jobs::finish(JobPointer job) {
     JobRecord& record = job->record;
     if (job->output) {
         auto sync = [output = job->output] { return output->sync(); };
         const auto synced = co_await workers_.run(std::move(sync));
         if (!synced) log::warning("job_output_lost", {{"error", synced.error().text()}});
     }
-    record.state = state_after(outcome);
+    record.state = record.error.is_null() ? JobState::succeeded : JobState::failed;
     if (job->cancelling && record.state == JobState::failed) record.state = JobState::cancelled;
     record.ended_at = std::chrono::system_clock::now();
     record.output_bytes = job->output_end;

@@ -58,13 +58,21 @@ Result<void> remove_folder(const fs::path& folder) {
     return {};
 }
 
+std::vector<Json> parsed(const std::vector<std::string>& lines) {
+    std::vector<Json> all;
+    for (const std::string& line : lines) all.push_back(Json::parse(line));
+    return all;
+}
+
 }  // namespace
 
 Jobs::Jobs(asio::any_io_executor executor, JobsOptions options, SandboxManager& sandboxes,
-           WorkerPool& workers, metrics::Registry& metrics, NotifierOptions notices)
+           ExecutionTable& executions, WorkerPool& workers, metrics::Registry& metrics,
+           NotifierOptions notices)
     : executor_(executor),
       options_(std::move(options)),
       sandboxes_(sandboxes),
+      executions_(executions),
       workers_(workers),
       metrics_(metrics),
       running_gauge_(metrics.gauge("cellblock_jobs_running", "Jobs that run now")),
@@ -100,19 +108,61 @@ asio::awaitable<void> Jobs::take_in(JobRecord record) {
     }
     if (job->running()) {
         ++following_;
-        kernel_proxy::Finished lost(
-            kernel_proxy::Outcome::sandbox_gone,
-            Error(ErrorCode::sandbox_gone, "the gateway ended while the job ran",
-                  "what it had shown by then is kept; run it again for the rest"));
-        std::vector<Json> lines;
-        lines.push_back(wire::end_error(lost));
-        lines.push_back(wire::end());
-        co_await append(job, std::move(lines));
-        co_await finish(job, lost.outcome);
+        co_await go_on(job);
     } else {
         job->output.reset();
         tell(job);
     }
+}
+
+// Its cell runs, or has ended before the job was told, or is lost. The lines are made anew from the
+// first: they are the same under the same positions.
+asio::awaitable<void> Jobs::go_on(JobPointer job) {
+    job->execution = executions_.find(job->record.id);
+    if (job->execution) {
+        begin_anew(*job);
+        job->lines_taken = job->execution->line_count();
+        auto lines = parsed(job->execution->lines());
+        co_await append(job, std::move(lines));
+        spawn_logged(executor_, follow(job), "job", job);
+        co_return;
+    }
+    std::vector<Json> lines;
+    if (const auto ended = co_await executions_.ended(job->record.id)) {
+        begin_anew(*job);
+        lines = parsed(ended->lines);
+    } else {
+        const kernel_proxy::Finished lost(
+            kernel_proxy::Outcome::sandbox_gone,
+            Error(ErrorCode::sandbox_gone, "the gateway ended while the job ran",
+                  "what it had shown by then is kept; run it again for the rest"));
+        lines.push_back(wire::end_error(lost));
+        lines.push_back(wire::end());
+    }
+    co_await append(job, std::move(lines));
+    co_await finish(job);
+}
+
+void Jobs::begin_anew(Job& job) {
+    job.output_end = 0;
+    job.record.artifacts = Json::array();
+    job.record.error = nullptr;
+    job.record.lines_dropped = 0;
+}
+
+// The lines that the caller has got, and the record, without which it is no job.
+asio::awaitable<Result<void>> Jobs::begin_output(JobPointer job, std::vector<std::string> lines) {
+    auto open = [folder = folder_of(job->record)]() -> Result<std::shared_ptr<JobOutput>> {
+        CB_TRY(make_directories(folder, 0700));
+        return JobOutput::open(folder / output_name);
+    };
+    CB_CO_TRY_ASSIGN(output, co_await workers_.run(std::move(open)));
+    job->output = std::move(output);
+    job->lines_taken = lines.size();
+    auto told = parsed(lines);
+    co_await append(job, std::move(told));
+    job->record.detached_from = job->output_end;
+    co_return co_await save(job);
 }
 
 Result<void> Jobs::check_room() const {
@@ -183,7 +233,9 @@ asio::awaitable<Result<void>> Jobs::set_notices(JobPointer job, Notices notices)
 asio::awaitable<Result<void>> Jobs::remove(JobPointer job) {
     if (job->running()) {
         job->cancelling = true;
-        if (job->execution) job->execution->stop(kernel_proxy::StopReason::interrupted);
+        if (job->execution) {
+            job->execution->execution()->stop(kernel_proxy::StopReason::interrupted);
+        }
         co_return Result<void>();
     }
     if (sandboxes_.find(job->record.sandbox_id)) {

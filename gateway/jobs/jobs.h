@@ -2,7 +2,8 @@
 //
 //   POST /execute --detach--> running --the cell's end--> succeeded | failed | cancelled
 //
-// A job's output is on disk (JobOutput), its record too (job.json): both outlive the gateway. Its
+// A job's output is on disk (JobOutput), its record too (job.json), and its cell is a recorded
+// execution under the job's id: all outlive the gateway, and the job goes on with the next one. Its
 // sandbox is deleted some time after its end, by the sandbox's own deadline, unless it is adopted.
 //
 // Owner: `serve`. Loop thread only; disk work goes to the workers. Outlives the server.
@@ -22,7 +23,7 @@
 #include "base/error.h"
 #include "base/metrics.h"
 #include "base/worker_pool.h"
-#include "gateway/executions/recorder.h"
+#include "gateway/executions/execution_table.h"
 #include "gateway/jobs/job_output.h"
 #include "gateway/jobs/job_record.h"
 #include "gateway/jobs/notifier.h"
@@ -32,9 +33,10 @@ namespace cellblock::gateway::jobs {
 
 struct Job {
     JobRecord record;
-    std::uint64_t output_end = 0;                        // position behind the last line
-    std::shared_ptr<JobOutput> output;                   // null once it has ended
-    std::shared_ptr<kernel_proxy::Execution> execution;  // null once it has ended
+    std::uint64_t output_end = 0;        // position behind the last line
+    std::size_t lines_taken = 0;         // of the execution, by the job's beginning
+    std::shared_ptr<JobOutput> output;   // null once it has ended
+    RecordedExecutionPointer execution;  // null once it has ended
     bool adopting = false;
     bool cancelling = false;
     Condition changed;
@@ -44,18 +46,12 @@ struct Job {
 };
 using JobPointer = std::shared_ptr<Job>;
 
-// What becomes a job: the cell, and what its caller has of it.
+// What becomes a job.
 struct DetachRequest {
     SandboxPointer sandbox;
     ContextPointer context;
-    std::shared_ptr<kernel_proxy::Execution> execution;
-    std::shared_ptr<Recorder> recorder;
-    std::string transcript;  // the lines that the caller has got
-    WallTime started_at;
-    Json artifacts = Json::array();  // as artifact_summary() has them
-    std::uint64_t lines_dropped = 0;
+    RecordedExecutionPointer execution;  // held
     Notices notices;
-    std::string tenant;
 
     DetachRequest() = default;
 };
@@ -69,10 +65,11 @@ struct JobsOptions {
 class Jobs {
   public:
     Jobs(boost::asio::any_io_executor executor, JobsOptions options, SandboxManager& sandboxes,
-         WorkerPool& workers, metrics::Registry& metrics, NotifierOptions notices);
+         ExecutionTable& executions, WorkerPool& workers, metrics::Registry& metrics,
+         NotifierOptions notices);
 
-    // Finds the jobs of an earlier gateway; those that were running then have failed. Once, before
-    // anything else.
+    // Finds the jobs of an earlier gateway; those whose cells have been taken over go on. Once,
+    // after these and before anything else.
     boost::asio::awaitable<Result<void>> open();
 
     const Notifier& notifier() const { return notifier_; }
@@ -100,22 +97,27 @@ class Jobs {
     std::filesystem::path folder_of(const JobRecord& record) const;
     boost::asio::awaitable<Result<JobPointer>> begin(DetachRequest& request, std::string id,
                                                      MovedCell moved);
-    boost::asio::awaitable<void> follow(JobPointer job, std::shared_ptr<Recorder> recorder);
+    boost::asio::awaitable<Result<void>> begin_output(JobPointer job,
+                                                      std::vector<std::string> lines);
+    boost::asio::awaitable<void> follow(JobPointer job);
     boost::asio::awaitable<void> append(JobPointer job, std::vector<Json> lines);
     boost::asio::awaitable<void> write(JobPointer job, std::string text, std::uint64_t lines);
-    boost::asio::awaitable<void> finish(JobPointer job, kernel_proxy::Outcome outcome);
+    boost::asio::awaitable<void> finish(JobPointer job);
     boost::asio::awaitable<void> keep_or_end_sandbox(JobPointer job);
     boost::asio::awaitable<Result<void>> save(JobPointer job);
     boost::asio::awaitable<void> save_or_log(JobPointer job);
     boost::asio::awaitable<void> forget(JobPointer job);
     boost::asio::awaitable<void> forget_old();
     boost::asio::awaitable<void> take_in(JobRecord record);
+    boost::asio::awaitable<void> go_on(JobPointer job);
+    static void begin_anew(Job& job);
     void tell(const JobPointer& job);
     void update_gauge();
 
     boost::asio::any_io_executor executor_;
     const JobsOptions options_;
     SandboxManager& sandboxes_;
+    ExecutionTable& executions_;
     WorkerPool& workers_;
     metrics::Registry& metrics_;
     metrics::Gauge& running_gauge_;

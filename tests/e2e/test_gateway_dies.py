@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import pytest
+from support.jobs import detach, job, wait_for
 from support.mortal import Caller, Mortal, is_alive, numbers_in, start_time
 
 COUNTING = """
@@ -57,7 +58,7 @@ def test_sandboxes_live_on_with_all_that_they_were(mortal):
         "import os; print(x, open('kept.txt').read(), os.environ['COLOUR'])", sandbox=first
     )
     assert seen.stdout == "[1, 2, 3] here blue\n"
-    assert gateway.execute("x", sandbox=second).text == "'another'"
+    assert gateway.execute("x", sandbox=second).text == "another"
     assert (
         gateway.execute("import os; (y, os.getcwd())", sandbox=first, context_id=context).text
         == "(7, '/tmp')"
@@ -84,7 +85,7 @@ def test_an_adopted_sandbox_can_be_forked_paused_and_kept(mortal):
 
 def test_requests_that_name_no_sandbox_find_theirs_again(mortal):
     mortal.gateway.execute("kept = 'yes'")
-    assert mortal.restart().execute("kept").text == "'yes'"
+    assert mortal.restart().execute("kept").text == "yes"
 
 
 def test_a_running_cell_goes_on_and_each_line_comes_once(mortal):
@@ -237,3 +238,20 @@ def test_an_upgrade_keeps_sandboxes_and_a_plain_stop_ends_them(mortal):
     mortal.stop(signal.SIGTERM)
     assert not mortal.alive()
     assert mortal.start().request("GET", f"/sandboxes/{sandbox}").status_code == 404
+
+
+def test_a_job_goes_on_and_its_output_has_no_gap(mortal):
+    sandbox = mortal.gateway.create_sandbox(timeout=900)
+    lines, told = detach(mortal.gateway, COUNTING.format(count=200, pause=0.05), sandbox=sandbox)
+    gateway = mortal.restart()
+    assert job(gateway, told["job_id"])["state"] == "running"
+    # What the caller had got is the beginning of it, under the same position.
+    gateway = mortal.restart()
+    ended = wait_for(gateway, told["job_id"])
+    assert ended["state"] == "succeeded" and ended["detached_from"] == told["position"]
+    assert numbers_in(ended["outputs"]) == list(range(200))
+    seen = [line for line in lines if line["type"] not in ("detached", "end_of_execution")]
+    assert ended["outputs"][: len(seen)] == seen
+    adopted = gateway.request("POST", f"/sandboxes/{sandbox}/adopt", json={"job": told["job_id"]})
+    assert adopted.status_code == 200, adopted.text
+    assert gateway.execute("counted", sandbox=sandbox).text == "200"

@@ -211,7 +211,7 @@ TEST_CASE_FIXTURE(Fixture, "what is not settled is not acknowledged, and all is 
 TEST_CASE_FIXTURE(Fixture, "a kernel stream that is lost is opened again from where it was") {
     CHECK(run("print one").text == "one");
     const auto hanging = submit("hang");
-    until([&] { return guest.said == 7; });
+    until([&] { return kernel->image().received == 7; });
     guest.cut_kernel_stream();
     until([&] { return guest.attached_after.size() == 2; });
     CHECK(guest.attached_after == std::vector<std::int64_t>{-1, 7});

@@ -1,9 +1,9 @@
 #include "vm/pool/capacity.h"
 
 #include <doctest/doctest.h>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+
+#include "base/spawn.h"
 
 namespace asio = boost::asio;
 
@@ -32,7 +32,7 @@ struct Fixture {
                        Outcome& to) -> asio::awaitable<void> {
             to.emplace(co_await from->reserve(wanted));
         };
-        asio::co_spawn(loop, work(capacity, share, out), asio::detached);
+        spawn_logged(loop.get_executor(), work(capacity, share, out), "reserve", nullptr);
         turn();
     }
     void turn() {

@@ -12,6 +12,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/ids.h"
+#include "base/spawn.h"
 #include "tests/unit/vm/run_loop.h"
 #include "vm/pool/start_gate.h"
 
@@ -256,7 +257,7 @@ TEST_CASE("a take without room waits for a machine's end") {
     auto wait = [](Pool& pool, auto& out) -> asio::awaitable<void> {
         out.emplace(co_await pool.take(ClaimRequest()));
     };
-    asio::co_spawn(f.loop, wait(*f.pool, second), asio::detached);
+    spawn_logged(f.loop.get_executor(), wait(*f.pool, second), "take", nullptr);
     f.until([&f] { return f.pool->status().waiting == 1; });
     CHECK_FALSE(second.has_value());
     first->reset();

@@ -37,13 +37,18 @@ def job(gateway, job_id: str) -> dict:
     return response.json()
 
 
-def wait_for(gateway, job_id: str, wanted=lambda found: found["state"] != "running") -> dict:
+def ended(found: dict) -> bool:
+    return found["state"] != "running"
+
+
+def wait_for(gateway, job_id: str, wanted=ended) -> dict:
     deadline = time.monotonic() + TIMEOUT_S
     while True:
         found = job(gateway, job_id)
         if wanted(found):
             return found
-        assert time.monotonic() < deadline, found
+        assert time.monotonic() < deadline, {**found, "outputs": len(found["outputs"])}
+        time.sleep(0.1)  # asked without a pause, this would be the load that the job waits for
 
 
 def end(gateway, sandbox: str) -> None:

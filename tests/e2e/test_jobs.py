@@ -4,7 +4,16 @@ import time
 
 import requests
 from support.gateway import Gateway
-from support.jobs import COUNTING, check_counting, detach, end, job, text_of, wait_for
+from support.jobs import (
+    COUNTING,
+    WAITING,
+    check_counting,
+    detach,
+    end,
+    job,
+    text_of,
+    wait_for,
+)
 
 
 def stdout(gateway, sandbox: str, code: str, **options) -> str:
@@ -63,10 +72,11 @@ def test_a_flood_is_let_go_of_without_a_gap(gateway, sandbox):
 
 def test_a_jobs_error_and_artifacts_are_told(gateway, sandbox):
     code = (
-        "import time, pandas as pd\ndisplay(pd.DataFrame({'early': [1]}))\n"
-        "time.sleep(3)\ndisplay(pd.DataFrame({'late': range(100_000)}))\nraise ValueError('no')"
+        f"import pandas as pd\ndisplay(pd.DataFrame({{'early': [1]}}))\n{WAITING}"
+        "display(pd.DataFrame({'late': range(100_000)}))\nraise ValueError('no')"
     )
     _, told = detach(gateway, code, sandbox=sandbox, after=1)
+    end(gateway, told["sandbox_id"])
     ended = wait_for(gateway, told["job_id"])
     assert ended["state"] == "failed"
     assert ended["error"]["name"] == "ValueError" and ended["error"]["value"] == "no"
@@ -245,7 +255,8 @@ def test_a_jobs_sandbox_is_deleted_when_its_time_is_over():
     gateway = Gateway("--pool-size", "0", "--job-keep-s", "1")
     try:
         sandbox = gateway.create_sandbox(timeout=600)
-        _, told = detach(gateway, "import time; time.sleep(2)", sandbox=sandbox)
+        _, told = detach(gateway, WAITING, sandbox=sandbox)
+        end(gateway, told["sandbox_id"])
         wait_for(gateway, told["job_id"])
         deadline = time.monotonic() + 60
         path = f"/sandboxes/{told['sandbox_id']}"

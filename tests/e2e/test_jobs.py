@@ -14,6 +14,7 @@ from support.jobs import (
     text_of,
     wait_for,
 )
+from test_cli import cellblock
 
 
 def stdout(gateway, sandbox: str, code: str, **options) -> str:
@@ -169,6 +170,26 @@ def test_an_llm_is_told_that_its_cell_goes_on(gateway, sandbox):
     forget(gateway, found["id"])
     wait_for(gateway, found["id"])
     forget(gateway, found["id"])
+
+
+def test_the_program_lets_go_of_a_cell_and_adopts_what_it_came_to(gateway, sandbox):
+    code = WAITING + "print('done')\nbest = 7"
+    begun = cellblock(gateway, "exec", "--sandbox", sandbox, "--detach-after", "0.5", code)
+    assert begun.returncode == 0, begun.stderr
+    (found,) = gateway.request("GET", "/jobs?state=running").json()
+    assert found["id"] in begun.stdout + begun.stderr
+    early = cellblock(gateway, "jobs", "adopt", found["id"])
+    assert early.returncode == 1 and "still running" in early.stderr
+    end(gateway, found["sandbox_id"])
+    wait_for(gateway, found["id"])
+    shown = cellblock(gateway, "jobs", "get", found["id"])
+    assert (shown.returncode, shown.stdout) == (0, "done\n"), shown.stderr
+    adopted = cellblock(gateway, "jobs", "adopt", found["id"])
+    assert adopted.stdout.strip() == sandbox, adopted.stderr
+    assert stdout(gateway, sandbox, "print(best)") == "7"
+    assert found["id"] in cellblock(gateway, "jobs", "ls").stdout
+    assert cellblock(gateway, "jobs", "rm", found["id"]).returncode == 0
+    assert found["id"] not in cellblock(gateway, "jobs", "ls").stdout
 
 
 def test_what_is_asked_wrongly_is_refused(gateway, sandbox):

@@ -10,7 +10,6 @@ endif()
 function(cellblock_share_headers target)
   if(TARGET cellblock-headers)
     target_precompile_headers(${target} REUSE_FROM cellblock-headers)
-    target_link_libraries(${target} PRIVATE cellblock::asio)  # these headers name its objects
     target_link_libraries(${target} PRIVATE cellblock::asio)  # its headers are among them
   endif()
 endfunction()

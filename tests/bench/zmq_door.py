@@ -34,19 +34,25 @@ OUTPUTS = {
 }
 
 
+def start_relay(gateway: Gateway, kernel: str, path: Path) -> subprocess.Popen:
+    """`cellblock connect`, which has written its connection file and serves."""
+    relay = subprocess.Popen(
+        [
+            *[str(BINARY), "connect", kernel, "-o", str(path)],
+            *["--gateway", gateway.url, "--state-dir", str(gateway.state)],
+        ],
+        stdout=subprocess.PIPE,
+    )
+    assert relay.stdout.readline(), "the relay ended"
+    return relay
+
+
 class Door:
     """A kernel of the gateway over ZeroMQ: what `cellblock connect` makes of it."""
 
     def __init__(self, gateway: Gateway, kernel: str, folder: str):
         path = Path(folder, "kernel.json")
-        self.relay = subprocess.Popen(
-            [
-                *[str(BINARY), "connect", kernel, "-o", str(path)],
-                *["--gateway", gateway.url, "--state-dir", str(gateway.state)],
-            ],
-            stdout=subprocess.PIPE,
-        )
-        self.relay.stdout.readline()
+        self.relay = start_relay(gateway, kernel, path)
         self.client = BlockingKernelClient(connection_file=str(path))
         self.client.load_connection_file()
         self.client.start_channels()

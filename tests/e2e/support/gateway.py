@@ -74,6 +74,8 @@ class Execution:
 class Gateway:
     """`state`: of an earlier gateway, which is then its owner's to remove."""
 
+    command = (str(BINARY), "serve")
+
     def __init__(
         self, *arguments: str, env: dict[str, str] | None = None, state: Path | None = None
     ):
@@ -82,8 +84,7 @@ class Gateway:
         self.log_path = self.folder / "gateway.log"
         read_end, write_end = os.pipe()
         command = [
-            str(BINARY),
-            "serve",
+            *self.command,
             *(() if "--listen" in arguments else ("--listen", "127.0.0.1:0")),
             "--state-dir",
             str(self.state),

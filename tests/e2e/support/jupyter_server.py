@@ -13,9 +13,9 @@ START_TIMEOUT_S = 180
 
 class JupyterServer:
     """`application`: the module that is started; its files are `folder`'s. No gateway: its kernels
-    are this machine's."""
+    are this machine's. `options`: more of its command line."""
 
-    def __init__(self, gateway, folder, application: str = "jupyter_server"):
+    def __init__(self, gateway, folder, application: str = "jupyter_server", options: tuple = ()):
         self.token = "front"
         self.folder = folder
         command = [
@@ -28,6 +28,7 @@ class JupyterServer:
             f"--IdentityProvider.token={self.token}",
             "--ServerApp.allow_root=True",
             "--ServerApp.open_browser=False",
+            *options,
         ]
         if gateway:
             command += [

@@ -14,15 +14,18 @@ namespace {
 struct JobArguments {
     ConfigFlags flags;
     std::string job;
+    std::string sandbox;  // empty: the one that the cell was started in
     bool json = false;
 };
 
-Result<HttpReply> send(const JobArguments& arguments, const char* method, std::string path) {
+Result<HttpReply> send(const JobArguments& arguments, const char* method, std::string path,
+                       const Json& body = Json()) {
     CB_TRY_ASSIGN(config, arguments.flags.load());
     CB_TRY_ASSIGN(client, HttpClient::for_gateway(config));
     HttpCall call;
     call.method = method;
     call.path = std::move(path);
+    if (!body.is_null()) call.body = dump_ascii(body);
     return client.expect_success(call);
 }
 
@@ -85,12 +88,37 @@ int remove(const JobArguments& arguments) {
     return reply ? exit_success : report(reply.error());
 }
 
+Result<std::string> origin_of(const JobArguments& arguments) {
+    CB_TRY_ASSIGN(reply, send(arguments, "GET", path_of(arguments)));
+    CB_TRY_ASSIGN(job, json_of(reply));
+    return text_of(job, "origin_sandbox_id");
+}
+
+// Prints the id of the sandbox that has become what the job was.
+int adopt(const JobArguments& arguments) {
+    const auto sandbox =
+        arguments.sandbox.empty() ? origin_of(arguments) : Result<std::string>(arguments.sandbox);
+    if (!sandbox) return report(sandbox.error());
+    const std::string path = "/sandboxes/" + http::percent_encode(*sandbox) + "/adopt";
+    const auto reply = send(arguments, "POST", path, {{"job", arguments.job}});
+    if (!reply) return report(reply.error());
+    std::printf("%s\n", sandbox->c_str());
+    return exit_success;
+}
+
 void add(CLI::App& parent, Run& run, const char* name, const char* description,
          int (*function)(const JobArguments&)) {
     auto arguments = std::make_shared<JobArguments>();
     CLI::App* command = parent.add_subcommand(name, description);
     if (function != list) command->add_option("job", arguments->job, "The job's id.")->required();
-    if (function != remove) command->add_flag("--json", arguments->json, "Print JSON.");
+    if (function == adopt) {
+        command
+            ->add_option("--sandbox", arguments->sandbox,
+                         "The sandbox to change. Default: the one that the cell was started in.")
+            ->type_name("ID");
+    }
+    if (function == list || function == get)
+        command->add_flag("--json", arguments->json, "Print JSON.");
     arguments->flags.add_to(*command, {"listen", "state_dir", "token_file"});
     command->callback([arguments, &run, function] { run = [=] { return function(*arguments); }; });
 }
@@ -103,13 +131,16 @@ void add_jobs(CLI::App& app, Run& run) {
     command->require_subcommand(1);
     add(*command, run, "ls", "All jobs, newest first.", list);
     add(*command, run, "get", "What a job has shown so far, and how it is.", get);
+    add(*command, run, "adopt", "Give a sandbox the variables and files of a job that has ended.",
+        adopt);
     add(*command, run, "rm", "Cancel a running job; forget one that has ended.", remove);
     command->footer(
         "Exit code of get: 1 when the job has failed.\n"
         "Examples:\n"
         "  cellblock exec --detach-after 5 'train()'\n"
         "  cellblock jobs ls\n"
-        "  cellblock jobs get 4kq1x8zj");
+        "  cellblock jobs get 4kq1x8zj\n"
+        "  cellblock jobs adopt 4kq1x8zj");
 }
 
 }  // namespace cellblock::gateway::cli

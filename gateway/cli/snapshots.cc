@@ -1,4 +1,4 @@
-// `cellblock snapshots`: list them as a tree, make, restore and delete.
+// `cellblock snapshots`: list them as a tree, make, start, restore and delete.
 #include <cstdio>
 #include <map>
 #include <set>
@@ -18,6 +18,8 @@ struct SnapshotArguments {
     std::string sandbox;
     std::string snapshot;
     std::string name;
+    std::string on_timeout = "kill";
+    std::int64_t timeout_s = 0;  // 0: the gateway's default
     bool json = false;
 };
 
@@ -101,6 +103,17 @@ int create(const SnapshotArguments& arguments) {
     return exit_success;
 }
 
+int start(const SnapshotArguments& arguments) {
+    Json body = {{"templateID", arguments.snapshot}, {"on_timeout", arguments.on_timeout}};
+    if (arguments.timeout_s > 0) body["timeout"] = arguments.timeout_s;
+    const auto reply = send(arguments, "POST", "/sandboxes", body);
+    if (!reply) return report(reply.error());
+    const auto made = json_of(*reply);
+    if (!made) return report(made.error());
+    std::printf("%s\n", text_of(*made, "sandboxID").c_str());
+    return exit_success;
+}
+
 int restore(const SnapshotArguments& arguments) {
     const Json body = {{"snapshot", arguments.snapshot}};
     const std::string path = "/sandboxes/" + http::percent_encode(arguments.sandbox) + "/restore";
@@ -130,6 +143,13 @@ CLI::App* add(CLI::App& parent, Run& run, const char* name, const char* descript
     if (function == create) {
         command->add_option("--name", arguments->name, "A name to find it by.")->type_name("TEXT");
     }
+    if (function == start) {
+        command->add_option("--timeout", arguments->timeout_s, "Seconds that it then lives.")
+            ->type_name("SECONDS");
+        command->add_option("--on-timeout", arguments->on_timeout, "What happens then.")
+            ->check(CLI::IsMember({"pause", "kill"}))
+            ->type_name("pause|kill");
+    }
     if (function == list) command->add_flag("--json", arguments->json, "Print the list as JSON.");
     arguments->flags.add_to(*command, {"listen", "state_dir", "token_file"});
     command->callback([arguments, &run, function] { run = [=] { return function(*arguments); }; });
@@ -139,22 +159,24 @@ CLI::App* add(CLI::App& parent, Run& run, const char* name, const char* descript
 }  // namespace
 
 void add_snapshots(CLI::App& app, Run& run) {
-    CLI::App* command =
-        app.add_subcommand("snapshots", "List, make, restore and delete snapshots of sandboxes.");
+    CLI::App* command = app.add_subcommand(
+        "snapshots", "List, make, start, restore and delete snapshots of sandboxes.");
     command->require_subcommand(1);
     add(*command, run, "ls", "All snapshots, each below the one that it came after.",
         Wants::nothing, list);
     add(*command, run, "create", "Keep a sandbox as it is now; prints the snapshot's id.",
         Wants::sandbox, create);
+    add(*command, run, "start", "Make a new sandbox from a snapshot; prints the sandbox's id.",
+        Wants::snapshot, start);
     add(*command, run, "restore", "Let a sandbox become again what a snapshot holds.", Wants::both,
         restore);
     add(*command, run, "rm", "Delete a snapshot. Sandboxes made from it are not touched.",
         Wants::snapshot, remove);
     command->footer(
-        "A new sandbox starts from a snapshot when its id or name is given as the template.\n"
         "Examples:\n"
         "  cellblock snapshots create 4kq1x8zj --name warmed-up\n"
         "  cellblock snapshots ls\n"
+        "  cellblock snapshots start warmed-up --on-timeout pause\n"
         "  cellblock snapshots restore 4kq1x8zj warmed-up");
 }
 

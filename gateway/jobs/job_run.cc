@@ -52,24 +52,15 @@ std::string mail_text(const JobRecord& record) {
 }  // namespace
 
 asio::awaitable<Result<JobPointer>> Jobs::detach(DetachRequest request) {
-    CB_CO_TRY(check_room());
-    co_await forget_old();
-    ++beginning_;
-    const RecordedExecution& original = *request.execution;
-    const auto timeout = std::chrono::ceil<std::chrono::seconds>(original.info().request.timeout);
-    CopyLabel label{"cellblock_job", new_short_id()};
     Result<JobPointer> job = JobPointer();
-    auto moved = co_await sandboxes_.copy_cell(request.sandbox, original.id(), label,
-                                               timeout + job_sandbox_slack);
-    if (!moved) {
-        job = fail(moved.error());
-    } else if (*moved && original.execution()->state() == ExecutionState::finished) {
-        (void)co_await sandboxes_.remove((*moved)->sandbox->id());
-    } else if (*moved) {
-        job = co_await begin(request, label.value, std::move(**moved));
+    if (const auto room = check_room(); room) {
+        ++beginning_;
+        job = co_await copy(request);
+        --beginning_;
+        changed_.notify_all();
+    } else {
+        job = fail(room.error());
     }
-    --beginning_;
-    changed_.notify_all();
     if (!job) {
         failed_counter_.Increment();
         log::warning("detach_failed",
@@ -77,6 +68,21 @@ asio::awaitable<Result<JobPointer>> Jobs::detach(DetachRequest request) {
         co_return fail(job.error().in("letting go of the cell"));
     }
     co_return job;
+}
+
+asio::awaitable<Result<JobPointer>> Jobs::copy(DetachRequest& request) {
+    co_await forget_old();
+    const RecordedExecution& original = *request.execution;
+    const auto timeout = std::chrono::ceil<std::chrono::seconds>(original.info().request.timeout);
+    CopyLabel label{"cellblock_job", new_short_id()};
+    CB_CO_TRY_ASSIGN(moved, co_await sandboxes_.copy_cell(request.sandbox, original.id(), label,
+                                                          timeout + job_sandbox_slack));
+    if (!moved) co_return JobPointer();
+    if (original.execution()->state() == ExecutionState::finished) {
+        (void)co_await sandboxes_.remove(moved->sandbox->id());
+        co_return JobPointer();
+    }
+    co_return co_await begin(request, label.value, std::move(*moved));
 }
 
 asio::awaitable<Result<JobPointer>> Jobs::begin(DetachRequest& request, std::string id,

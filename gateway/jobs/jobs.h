@@ -95,6 +95,8 @@ class Jobs {
 
   private:
     std::filesystem::path folder_of(const JobRecord& record) const;
+    // Null when the cell has ended meanwhile.
+    boost::asio::awaitable<Result<JobPointer>> copy(DetachRequest& request);
     boost::asio::awaitable<Result<JobPointer>> begin(DetachRequest& request, std::string id,
                                                      MovedCell moved);
     boost::asio::awaitable<Result<void>> begin_output(JobPointer job,

@@ -121,3 +121,24 @@ def test_rewards_are_given_in_forks_that_do_not_touch_each_other(gateway):
     assert rewards[4:] == [0.0, 0.0, 0.0, 0.0], output
     assert "8 candidates scored in" in output and "a second" in output
     assert gateway.request("GET", "/v2/sandboxes").json() == before
+
+
+def readme_python(heading: str) -> list[str]:
+    readme = (ROOT / "README.md").read_text()
+    section = readme.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return [block.split("\n```")[0] for block in section.split("```python\n")[1:]]
+
+
+def test_the_readmes_snippets_about_copies_and_jobs_do_what_they_say(gateway, tmp_path):
+    script = tmp_path / "snippets.py"
+    copies = readme_python("Fork, snapshot, pause")
+    script.write_text("\n".join([*copies, *readme_python("Long cells: detach")]))
+    output = run_example(gateway, script)
+    printed = [
+        json.loads(line)["text"].strip() for line in output.splitlines() if '"stdout"' in line
+    ]
+    # In the forks, after the restore and the pause, beside the job; and what the job came to.
+    assert printed[:4] == ["42", "42", "41", "free"], output
+    assert printed[-1] == "9" and "\nevent: job\n" in output and "\nsucceeded\n" in output, output
+    assert output.count(" after ") == 1 and gateway.request("GET", "/snapshots").json() == []
+    assert gateway.request("GET", "/jobs").json() == []

@@ -3,22 +3,19 @@
 import subprocess
 
 import pytest
-
 from support.gateway import Gateway
 
 
 @pytest.fixture
 def cramped(tmp_path):
-    """A gateway whose saved sandboxes lie on a file system of 64 MiB."""
+    """A gateway whose saved sandboxes lie on file systems of 64 MiB (microVM tests run as root)."""
     state = tmp_path / "state"
     mounted = []
     for name in ("paused", "snapshots"):
         folder = state / name
         folder.mkdir(parents=True)
         command = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(folder)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            pytest.skip(f"no rights to mount a small file system: {done.stderr}")
+        subprocess.run(command, check=True)
         mounted.append(folder)
     gateway = None
     try:

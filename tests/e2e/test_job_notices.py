@@ -12,10 +12,9 @@ import time
 
 import pytest
 from support.gateway import Gateway
-from support.jobs import COUNTING, Receiver, detach, end, wait_for
+from support.jobs import COUNTING, WAITING, Receiver, detach, end, wait_for
 
 SECRET = "0123456789abcdef-of-a-test"
-SHORT = "import time\nprint('on')\ntime.sleep(1.5)\nprint('off')"
 
 
 class Mailbox(socketserver.ThreadingTCPServer):
@@ -94,18 +93,24 @@ def settled(notice: str):
     return lambda found: found[notice] and found[notice]["state"] in ("delivered", "failed")
 
 
+def run(gateway, sandbox: str, notice: str, code: str = WAITING, **told_to) -> dict:
+    """A job that has ended, and whoever should know of it knows or cannot be reached."""
+    _, told = detach(gateway, code, sandbox=sandbox, **told_to)
+    end(gateway, told["sandbox_id"])
+    return wait_for(gateway, told["job_id"], settled(notice))
+
+
 def test_a_webhook_is_signed_and_tried_again(gateway, sandbox):
     with Receiver(answers=[503]) as receiver:
         webhook = {"url": receiver.url + "/hook?x=1", "secret": SECRET}
-        _, told = detach(gateway, SHORT, sandbox=sandbox, webhook=webhook)
-        ended = wait_for(gateway, told["job_id"], settled("webhook"))
+        ended = run(gateway, sandbox, "webhook", webhook=webhook)
     assert ended["webhook"] == {"state": "delivered", "attempts": 2, "url": webhook["url"]}
     assert len(receiver.heard) == 2
     for heard in receiver.heard:
         check_signature(heard)
         body = json.loads(heard["body"])
         assert body["type"] == "job.ended"
-        assert body["job"]["id"] == told["job_id"] and body["job"]["state"] == "succeeded"
+        assert body["job"]["id"] == ended["id"] and body["job"]["state"] == "succeeded"
         assert SECRET not in heard["body"].decode()
     # The same message: a receiver that got both knows.
     assert len({heard["headers"]["webhook-id"] for heard in receiver.heard}) == 1
@@ -119,12 +124,10 @@ def test_a_webhook_is_signed_and_tried_again(gateway, sandbox):
 def test_a_receiver_that_is_gone_or_sends_elsewhere_is_not_followed(gateway, sandbox):
     with Receiver(answers=[410]) as receiver:
         webhook = {"url": receiver.url, "secret": SECRET}
-        _, told = detach(gateway, SHORT, sandbox=sandbox, webhook=webhook)
-        ended = wait_for(gateway, told["job_id"], settled("webhook"))
+        ended = run(gateway, sandbox, "webhook", webhook=webhook)
         assert ended["webhook"]["state"] == "failed" and "410" in ended["webhook"]["last_error"]
         receiver.answers = [307]
-        _, told = detach(gateway, SHORT, sandbox=sandbox, webhook=webhook)
-        ended = wait_for(gateway, told["job_id"], settled("webhook"))
+        ended = run(gateway, sandbox, "webhook", webhook=webhook)
         assert ended["webhook"]["attempts"] == 2
     assert len(receiver.heard) == 3  # none to where the redirect led
 
@@ -135,8 +138,7 @@ def test_a_name_that_resolves_to_a_private_address_is_not_called(sandbox_of_stri
         # Named by the operator as a name of a public host only, it lies on this machine.
         port = receiver.url.rsplit(":", 1)[1]
         url = f"http://{socket_name()}:{port}/"
-        _, told = detach(strict, SHORT, sandbox=sandbox, webhook={"url": url, "secret": SECRET})
-        ended = wait_for(strict, told["job_id"], settled("webhook"))
+        ended = run(strict, sandbox, "webhook", webhook={"url": url, "secret": SECRET})
     assert ended["webhook"]["state"] == "failed" and ended["webhook"]["attempts"] == 1
     assert "does not call" in ended["webhook"]["last_error"]
     assert receiver.heard == []
@@ -159,17 +161,16 @@ def sandbox_of_strict():
 
 
 def test_an_email_is_sent_when_a_job_has_ended(gateway, mailbox, sandbox):
-    code = "import time\ntime.sleep(1.5)\nraise ValueError('gr\\u00fc\\u00dfe\\r\\nBcc: x@y')"
-    _, told = detach(gateway, code, sandbox=sandbox, email="someone@example.org")
-    ended = wait_for(gateway, told["job_id"], settled("email"))
+    code = WAITING + "raise ValueError('gr\\u00fc\\u00dfe\\r\\nBcc: x@y')"
+    ended = run(gateway, sandbox, "email", code, email="someone@example.org")
     assert ended["email"] == {"state": "delivered", "attempts": 1, "to": "someone@example.org"}
-    (sent,) = [m for m in mailbox.messages if told["job_id"] in m["message"]["Subject"]]
+    (sent,) = [m for m in mailbox.messages if ended["id"] in m["message"]["Subject"]]
     assert (sent["from"], sent["to"]) == ("jobs@example.org", ["someone@example.org"])
     message = sent["message"]
-    assert message["Subject"] == f"Job {told['job_id']} failed"
+    assert message["Subject"] == f"Job {ended['id']} failed"
     assert message["Bcc"] is None
     assert "ValueError: grüße" in message.get_content()
-    assert f"/jobs/{told['job_id']}" in message.get_content()
+    assert f"/jobs/{ended['id']}" in message.get_content()
 
 
 def test_whom_to_tell_can_be_said_while_the_job_runs(gateway, sandbox):
@@ -197,7 +198,8 @@ def test_a_notice_that_a_gateway_could_not_give_is_given_by_the_next(sandbox_of_
     first, sandbox = sandbox_of_private
     with Receiver(answers=[500]) as receiver:
         webhook = {"url": receiver.url, "secret": SECRET}
-        _, told = detach(first, SHORT, sandbox=sandbox, webhook=webhook)
+        _, told = detach(first, WAITING, sandbox=sandbox, webhook=webhook)
+        end(first, told["sandbox_id"])
         wait_for(first, told["job_id"], lambda found: found["webhook"]["attempts"] == 1)
         first.process.kill()
         first.process.wait()

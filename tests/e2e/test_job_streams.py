@@ -5,6 +5,7 @@ import json
 import websocket
 from support.jobs import (
     COUNTING,
+    WAITING,
     check_counting,
     detach,
     end,
@@ -100,7 +101,7 @@ def test_several_clients_follow_one_job(gateway, sandbox):
 
 
 def test_a_stream_from_nowhere_is_refused(gateway, sandbox):
-    _, told = detach(gateway, "import time; print('a'); time.sleep(2)", sandbox=sandbox)
+    _, told = detach(gateway, "print('a')\n" + WAITING, sandbox=sandbox)
     path = f"/jobs/{told['job_id']}/stream"
     for position in ("1", "999999999", "-1", "x", "99999999999999999999999"):
         for options in ({"headers": {"Last-Event-ID": position}}, {"params": {"from": position}}):
@@ -112,5 +113,6 @@ def test_a_stream_from_nowhere_is_refused(gateway, sandbox):
         raise AssertionError("a WebSocket from nowhere was accepted")
     except websocket.WebSocketBadStatusException as refused:
         assert refused.status_code == 400
+    end(gateway, told["sandbox_id"])
     wait_for(gateway, told["job_id"])
     forget(gateway, told["job_id"])

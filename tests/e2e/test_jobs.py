@@ -4,7 +4,17 @@ import time
 
 import requests
 from support.gateway import Gateway
-from support.jobs import COUNTING, check_counting, detach, end, job, text_of, wait_for
+from support.jobs import (
+    COUNTING,
+    WAITING,
+    check_counting,
+    detach,
+    end,
+    job,
+    text_of,
+    wait_for,
+)
+from test_cli import cellblock
 
 
 def stdout(gateway, sandbox: str, code: str, **options) -> str:
@@ -52,7 +62,7 @@ def test_a_cell_that_ends_in_time_is_no_job(gateway, sandbox):
 
 
 def test_a_flood_is_let_go_of_without_a_gap(gateway, sandbox):
-    code = "for i in range(60000): print('step', i)\nprint('ended after', i + 1)"
+    code = "for i in range(20000): print('step', i)\nprint('ended after', i + 1)"
     lines, told = detach(gateway, code, sandbox=sandbox, after=0.3)
     ended = wait_for(gateway, told["job_id"])
     check_counting(text_of(ended["outputs"]))
@@ -63,10 +73,11 @@ def test_a_flood_is_let_go_of_without_a_gap(gateway, sandbox):
 
 def test_a_jobs_error_and_artifacts_are_told(gateway, sandbox):
     code = (
-        "import time, pandas as pd\ndisplay(pd.DataFrame({'early': [1]}))\n"
-        "time.sleep(3)\ndisplay(pd.DataFrame({'late': range(100_000)}))\nraise ValueError('no')"
+        f"import pandas as pd\ndisplay(pd.DataFrame({{'early': [1]}}))\n{WAITING}"
+        "display(pd.DataFrame({'late': range(100_000)}))\nraise ValueError('no')"
     )
     _, told = detach(gateway, code, sandbox=sandbox, after=1)
+    end(gateway, told["sandbox_id"])
     ended = wait_for(gateway, told["job_id"])
     assert ended["state"] == "failed"
     assert ended["error"]["name"] == "ValueError" and ended["error"]["value"] == "no"
@@ -161,6 +172,26 @@ def test_an_llm_is_told_that_its_cell_goes_on(gateway, sandbox):
     forget(gateway, found["id"])
 
 
+def test_the_program_lets_go_of_a_cell_and_adopts_what_it_came_to(gateway, sandbox):
+    code = WAITING + "print('done')\nbest = 7"
+    begun = cellblock(gateway, "exec", "--sandbox", sandbox, "--detach-after", "0.5", code)
+    assert begun.returncode == 0, begun.stderr
+    (found,) = gateway.request("GET", "/jobs?state=running").json()
+    assert found["id"] in begun.stdout + begun.stderr
+    early = cellblock(gateway, "jobs", "adopt", found["id"])
+    assert early.returncode == 1 and "still running" in early.stderr
+    end(gateway, found["sandbox_id"])
+    wait_for(gateway, found["id"])
+    shown = cellblock(gateway, "jobs", "get", found["id"])
+    assert (shown.returncode, shown.stdout) == (0, "done\n"), shown.stderr
+    adopted = cellblock(gateway, "jobs", "adopt", found["id"])
+    assert adopted.stdout.strip() == sandbox, adopted.stderr
+    assert stdout(gateway, sandbox, "print(best)") == "7"
+    assert found["id"] in cellblock(gateway, "jobs", "ls").stdout
+    assert cellblock(gateway, "jobs", "rm", found["id"]).returncode == 0
+    assert found["id"] not in cellblock(gateway, "jobs", "ls").stdout
+
+
 def test_what_is_asked_wrongly_is_refused(gateway, sandbox):
     headers = {"E2b-Sandbox-Id": sandbox}
     webhook = {"url": "https://hooks.example.org", "secret": "0123456789abcdef"}
@@ -245,7 +276,8 @@ def test_a_jobs_sandbox_is_deleted_when_its_time_is_over():
     gateway = Gateway("--pool-size", "0", "--job-keep-s", "1")
     try:
         sandbox = gateway.create_sandbox(timeout=600)
-        _, told = detach(gateway, "import time; time.sleep(2)", sandbox=sandbox)
+        _, told = detach(gateway, WAITING, sandbox=sandbox)
+        end(gateway, told["sandbox_id"])
         wait_for(gateway, told["job_id"])
         deadline = time.monotonic() + 60
         path = f"/sandboxes/{told['sandbox_id']}"

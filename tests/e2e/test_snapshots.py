@@ -126,6 +126,11 @@ def test_the_program_forks_pauses_resumes_and_snapshots(gateway, sandbox):
     assert cellblock(gateway, "resume", sandbox, "--timeout", "300").returncode == 0
     made = cellblock(gateway, "snapshots", "create", sandbox, "--name", "five").stdout.strip()
     stdout(gateway, sandbox, "x = 6")
+    copy = cellblock(gateway, "snapshots", "start", "five", "--on-timeout", "pause").stdout.strip()
+    assert stdout(gateway, copy, "print(x)") == "5"
+    lifecycle = gateway.request("GET", f"/sandboxes/{copy}").json()["lifecycle"]
+    assert lifecycle["onTimeout"] == "pause"
+    gateway.delete_sandbox(copy)
     assert cellblock(gateway, "snapshots", "restore", sandbox, "five").returncode == 0
     assert stdout(gateway, sandbox, "print(x)") == "5"
     assert cellblock(gateway, "snapshots", "rm", made).returncode == 0

@@ -21,6 +21,12 @@ while not pathlib.Path('enough').exists():
 print('ended after', step)
 """
 
+# How a cell begins that ends, whatever it does then, when somebody writes the file.
+WAITING = """
+import pathlib, time
+while not pathlib.Path('enough').exists(): time.sleep(0.05)
+"""
+
 
 def detach(gateway, code: str, *, sandbox: str, after: float = 0.5, **body) -> tuple[list, dict]:
     """The lines that the caller got, and the one that names the job."""
@@ -37,13 +43,18 @@ def job(gateway, job_id: str) -> dict:
     return response.json()
 
 
-def wait_for(gateway, job_id: str, wanted=lambda found: found["state"] != "running") -> dict:
+def ended(found: dict) -> bool:
+    return found["state"] != "running"
+
+
+def wait_for(gateway, job_id: str, wanted=ended) -> dict:
     deadline = time.monotonic() + TIMEOUT_S
     while True:
         found = job(gateway, job_id)
         if wanted(found):
             return found
-        assert time.monotonic() < deadline, found
+        assert time.monotonic() < deadline, {**found, "outputs": len(found["outputs"])}
+        time.sleep(0.1)  # asked without a pause, this would be the load that the job waits for
 
 
 def end(gateway, sandbox: str) -> None:

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import pytest
-from support.jobs import detach, job, wait_for
+from support.jobs import NOT_OUTPUT, detach, job, wait_for
 from support.mortal import Caller, Mortal, is_alive, numbers_in, start_time
 
 COUNTING = """
@@ -248,7 +248,7 @@ def test_a_job_goes_on_and_its_output_has_no_gap(mortal):
     ended = wait_for(gateway, told["job_id"])
     assert ended["state"] == "succeeded" and ended["detached_from"] == told["position"]
     assert numbers_in(ended["outputs"]) == list(range(200))
-    seen = [line for line in lines if line["type"] not in ("detached", "end_of_execution")]
+    seen = [line for line in lines if line["type"] not in NOT_OUTPUT]
     assert ended["outputs"][: len(seen)] == seen
     adopted = gateway.request("POST", f"/sandboxes/{sandbox}/adopt", json={"job": told["job_id"]})
     assert adopted.status_code == 200, adopted.text

@@ -53,13 +53,25 @@ EDITS = [
     ("text == text", "len(text) > 1"),
 ]
 
-# pytest in a process of its own: each trial imports the edited program anew.
+# In the kernel itself, where pytest is loaded once for the whole tree: the snapshots have it. What
+# was edited is imported anew.
 SCORE = """
-import re, subprocess, sys
-_run = subprocess.run([sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'tests.py'],
-                      capture_output=True, text=True, cwd='/home/user')
-_found = re.search(r'(\\d+) passed', _run.stdout)
-print(_found.group(1) if _found else 0)
+import contextlib, io, sys
+import pytest
+
+class _Count:
+    passed = 0
+
+    def pytest_runtest_logreport(self, report):
+        self.passed += report.when == 'call' and report.passed
+
+sys.dont_write_bytecode = True
+for _name in ('program', 'tests'):
+    sys.modules.pop(_name, None)
+_count = _Count()
+with contextlib.redirect_stdout(io.StringIO()):
+    pytest.main(['-q', '-p', 'no:cacheprovider', '/home/user/tests.py'], plugins=[_count])
+print(_count.passed)
 """
 
 EDIT = """

@@ -133,6 +133,7 @@ void Sandbox::add_contexts(const std::vector<ContextImage>& images, ContextIds i
         if (ids == ContextIds::fresh) context->former_ids.push_back(original_id);
         if (original.is_default) default_context_id_ = context->id();
         context->kernel->adopt(kernel, take_kernel_stream(streams, kernel.spec.guest_id));
+        if (kernel.resumes) continue;  // the same cell, which is recorded on
         const auto running = context->kernel->running();
         if (running && running->request().id != heard) running->discard();
     }

@@ -6,6 +6,7 @@ import requests
 from support.gateway import Gateway
 from support.jobs import (
     COUNTING,
+    NOT_OUTPUT,
     WAITING,
     check_counting,
     detach,
@@ -43,7 +44,7 @@ def test_a_long_cell_goes_on_as_a_job_and_its_sandbox_answers_at_once(gateway, s
     assert running["origin_sandbox_id"] == sandbox
     assert running["detached_from"] == told["position"]
     # What the caller got is how the job's output begins.
-    seen = [line for line in lines if line["type"] not in ("detached", "end_of_execution")]
+    seen = [line for line in lines if line["type"] not in NOT_OUTPUT]
     assert running["outputs"][: len(seen)] == seen
     end(gateway, told["sandbox_id"])
     ended = wait_for(gateway, told["job_id"])

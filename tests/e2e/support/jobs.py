@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import websocket
 
 TIMEOUT_S = 120
+# Lines of a caller's answer that are none of the job's output.
+NOT_OUTPUT = ("keepalive", "detached", "end_of_execution")
 
 # Prints its steps until somebody writes the file; what it prints tells gaps and doubles.
 COUNTING = """

@@ -85,6 +85,7 @@ class Scanner {
 Result<std::vector<JsonMember>> split_json_object(std::string_view text) {
     if (!is_valid_utf8(text)) return bad("it is not UTF-8");
     std::vector<JsonMember> members;
+    members.reserve(8);  // a header has six
     Scanner scan(text);
     scan.skip_spaces();
     if (!scan.take('{')) return bad("it does not begin with {");

@@ -3,6 +3,7 @@
 #include <xeus/xmessage.hpp>
 
 #include "base/limits.h"
+#include "kernel-proxy/json_members.h"
 
 namespace cellblock::kernel_proxy {
 namespace {
@@ -14,6 +15,44 @@ Result<Json> parse_object(ByteView frame, std::size_t max_bytes, std::string_vie
     }
     return parsed;
 }
+
+// Every message of every kernel comes by here: of a header only what routing needs becomes values.
+class Header {
+  public:
+    static Result<Header> read(ByteView frame, std::string_view what) {
+        if (frame.size() > limits::kernel_header_max_bytes) {
+            return fail(ErrorCode::too_large,
+                        std::string(what) + " has " + std::to_string(frame.size()) + " bytes");
+        }
+        auto members = split_json_object(as_text(frame));
+        if (!members) return fail(std::move(members).error().in(std::string(what)));
+        return Header(std::move(*members));
+    }
+
+    // std::nullopt: it is missing, or null.
+    Result<std::optional<std::string>> text(std::string_view name) const {
+        const std::string_view value = find_member(members_, name);
+        if (value.empty() || value == "null") return std::optional<std::string>();
+        if (value.front() == '"' && value.find('\\') == std::string_view::npos) {
+            return std::optional<std::string>(value.substr(1, value.size() - 2));
+        }
+        CB_TRY_ASSIGN(parsed, parse_json(value, JsonLimits{limits::kernel_header_max_bytes}, name));
+        if (parsed.is_string()) return std::optional<std::string>(parsed.get<std::string>());
+        return fail(ErrorCode::invalid_argument,
+                    "field '" + std::string(name) + "' must be a string");
+    }
+
+    Result<std::string> required_text(std::string_view name) const {
+        CB_TRY_ASSIGN(found, text(name));
+        if (found) return std::move(*found);
+        return fail(ErrorCode::invalid_argument, "field '" + std::string(name) + "' is missing");
+    }
+
+  private:
+    explicit Header(std::vector<JsonMember> members) : members_(std::move(members)) {}
+
+    std::vector<JsonMember> members_;
+};
 
 template <typename T>
 Result<T> from_guest(Result<T> result) {
@@ -28,15 +67,13 @@ Bytes to_frame(const Json& value) {
 }  // namespace
 
 Result<Routing> read_routing(ByteView header_frame, ByteView parent_frame) {
-    CB_TRY_ASSIGN(header, parse_object(header_frame, limits::kernel_header_max_bytes,
-                                       "a kernel message's header"));
-    CB_TRY_ASSIGN(parent, parse_object(parent_frame, limits::kernel_header_max_bytes,
-                                       "a kernel message's parent header"));
-    CB_TRY_ASSIGN(msg_type, required_string(header, "msg_type"));
-    CB_TRY_ASSIGN(msg_id, required_string(header, "msg_id"));
-    CB_TRY_ASSIGN(session, optional_string(header, "session"));
-    CB_TRY_ASSIGN(parent_msg_id, optional_string(parent, "msg_id"));
-    CB_TRY_ASSIGN(parent_msg_type, optional_string(parent, "msg_type"));
+    CB_TRY_ASSIGN(header, Header::read(header_frame, "a kernel message's header"));
+    CB_TRY_ASSIGN(parent, Header::read(parent_frame, "a kernel message's parent header"));
+    CB_TRY_ASSIGN(msg_type, header.required_text("msg_type"));
+    CB_TRY_ASSIGN(msg_id, header.required_text("msg_id"));
+    CB_TRY_ASSIGN(session, header.text("session"));
+    CB_TRY_ASSIGN(parent_msg_id, parent.text("msg_id"));
+    CB_TRY_ASSIGN(parent_msg_type, parent.text("msg_type"));
     Routing routing;
     routing.msg_type = std::move(msg_type);
     routing.msg_id = std::move(msg_id);

@@ -13,6 +13,9 @@ using std::chrono::steady_clock;
 namespace {
 
 constexpr std::string_view supported_version = "13";
+// Copying so much costs less than the system call that it saves.
+constexpr std::size_t kept_message_max_bytes = 8 * limits::KiB;
+constexpr std::size_t kept_max_bytes = 64 * limits::KiB;
 
 bool is_data(Opcode opcode) {
     return opcode == Opcode::text || opcode == Opcode::binary;
@@ -154,6 +157,28 @@ asio::awaitable<Result<void>> WebSocket::write(Opcode opcode, std::span<const By
     all.insert(all.end(), parts.begin(), parts.end());
     auto sent = co_await wire_.write_parts(all);
     co_return sent;
+}
+
+bool WebSocket::keep(Opcode opcode, std::span<const ByteView> parts, ByteView marker) {
+    std::size_t size = 0;
+    for (const ByteView part : parts) size += part.size();
+    if (size > kept_message_max_bytes || kept_.size() + size > kept_max_bytes) return false;
+    const auto append = [this](ByteView bytes) {
+        kept_.insert(kept_.end(), bytes.begin(), bytes.end());
+    };
+    if (!marker.empty()) {
+        append(frame_head(Opcode::ping, marker.size()).view());
+        append(marker);
+    }
+    append(frame_head(opcode, size).view());
+    for (const ByteView part : parts) append(part);
+    return true;
+}
+
+asio::awaitable<Result<void>> WebSocket::flush() {
+    if (kept_.empty()) co_return Result<void>();
+    const Bytes kept = std::exchange(kept_, Bytes());  // a quiet client costs nothing
+    co_return co_await wire_.write(kept);
 }
 
 asio::awaitable<bool> WebSocket::keep_up() {

@@ -53,6 +53,10 @@ class WebSocket {
     // says that the client has come as far as this message.
     boost::asio::awaitable<Result<void>> write(Opcode opcode, std::span<const ByteView> parts,
                                                ByteView marker = {});
+    // The same, kept until flush(): many small messages cost one system call, and wake the client
+    // once. False: it is too large to be copied, or enough is kept already; then flush(), write().
+    bool keep(Opcode opcode, std::span<const ByteView> parts, ByteView marker = {});
+    boost::asio::awaitable<Result<void>> flush();
     // The writer: pongs that are due, a ping when it is time. False: nothing more may be written.
     boost::asio::awaitable<bool> keep_up();
     // When keep_up() has to be called at the latest.
@@ -80,6 +84,7 @@ class WebSocket {
     bool peer_closed_ = false;
     bool broken_ = false;  // the peer breaks the protocol
     bool gone_ = false;    // the connection is
+    Bytes kept_;           // whole frames
     Deadline next_ping_;
 };
 

@@ -138,7 +138,7 @@ class ChannelsConnection {
             if (delivery) {
                 // What could not be written shows in the reader too, which first reads out how far
                 // the client has come.
-                if (!co_await deliver(*delivery)) break;
+                if (!co_await deliver(std::move(*delivery))) break;
             } else if (attachment_ && attachment_->ended() && !socket_->closing()) {
                 const Attachment::End& end = *attachment_->ended();
                 socket_->begin_close(close_reason(end), grace(end));
@@ -150,19 +150,26 @@ class ChannelsConnection {
         wake_.notify_all();
     }
 
-    // Whether more can be written.
-    awaitable<bool> deliver(const Attachment::Delivery& delivery) {
-        const auto encoded = kernel_proxy::encode_for_client(protocol_, *delivery.message);
-        if (!encoded) {
-            log::warning("kernel_message_unfit",
-                         {{"kernel_id", kernel_->spec().id}, {"error", encoded.error().cause}});
-            co_return true;
+    // This one and what waits behind it, as long as it is small. Whether more can be written.
+    awaitable<bool> deliver(Attachment::Delivery first) {
+        for (std::optional<Attachment::Delivery> next = std::move(first); next;
+             next = attachment_->next()) {
+            const auto encoded = kernel_proxy::encode_for_client(protocol_, *next->message);
+            if (!encoded) {
+                log::warning("kernel_message_unfit",
+                             {{"kernel_id", kernel_->spec().id}, {"error", encoded.error().cause}});
+                continue;
+            }
+            const bool text = encoded->kind == kernel_proxy::FrameKind::text;
+            const Opcode opcode = text ? Opcode::text : Opcode::binary;
+            const std::string marker =
+                attachment_->returns() ? marker_of(next->position) : std::string();
+            if (socket_->keep(opcode, encoded->parts, as_bytes(marker))) continue;
+            auto sent = co_await socket_->flush();
+            if (sent) sent = co_await socket_->write(opcode, encoded->parts, as_bytes(marker));
+            co_return sent.has_value();
         }
-        const bool text = encoded->kind == kernel_proxy::FrameKind::text;
-        const std::string marker =
-            attachment_->returns() ? marker_of(delivery.position) : std::string();
-        const auto sent = co_await socket_->write(text ? Opcode::text : Opcode::binary,
-                                                  encoded->parts, as_bytes(marker));
+        const auto sent = co_await socket_->flush();
         co_return sent.has_value();
     }
 

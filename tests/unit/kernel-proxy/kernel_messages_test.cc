@@ -96,6 +96,10 @@ TEST_CASE("routing refuses headers without ids and accepts an empty parent") {
     CHECK(route(R"({"msg_type": "status", "msg_id": "1"})", "{}")->parent_msg_id.empty());
     CHECK_FALSE(route(R"({"msg_id": "1"})", "{}").has_value());
     CHECK_FALSE(route(R"({"msg_type": 1, "msg_id": "1"})", "{}").has_value());
+    CHECK(route(R"({"msg_type": "status", "msg_id": "1", "msg_id": "2"})", "{}")->msg_id == "2");
+    CHECK(route(R"({"msg_type": "status", "msg_id": "a\"\u00e9"})", "{}")->msg_id == "a\"é");
+    CHECK(route(R"({"msg_type": "status", "msg_id": "1"})", R"({"msg_id": null})").has_value());
+    CHECK_FALSE(route(R"({"msg_type": "status", "msg_id": "\ud800"})", "{}").has_value());
     CHECK_FALSE(route("", "").has_value());
     CHECK_FALSE(route("\xff", "{}").has_value());
     const std::string long_header = R"({"msg_type": ")" + std::string(70'000, 'x') + R"("})";

@@ -1,5 +1,7 @@
 """POST /execute {detach_after}: cells that go on as jobs, in real microVMs."""
 
+import os
+import signal
 import time
 
 import requests
@@ -251,7 +253,7 @@ def test_jobs_are_bounded_and_kept_over_a_restart():
         first.remove()
 
 
-def test_a_gateway_that_is_killed_leaves_what_its_jobs_had_shown():
+def test_a_job_whose_machine_ends_while_no_gateway_is_there_leaves_what_it_had_shown():
     first = Gateway("--pool-size", "0")
     try:
         sandbox = first.create_sandbox(timeout=600)
@@ -259,8 +261,10 @@ def test_a_gateway_that_is_killed_leaves_what_its_jobs_had_shown():
         seen = wait_for(
             first, told["job_id"], lambda found: found["output_bytes"] > 2 * told["position"]
         )
+        machine = first.request("GET", f"/sandboxes/{told['sandbox_id']}").json()["machine"]
         first.process.kill()
         first.process.wait()
+        os.kill(machine["pid"], signal.SIGKILL)
         after = Gateway("--pool-size", "0", state=first.state)
         try:
             found = job(after, told["job_id"])

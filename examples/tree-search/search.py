@@ -74,14 +74,6 @@ with contextlib.redirect_stdout(io.StringIO()):
 print(_count.passed)
 """
 
-EDIT = """
-from pathlib import Path
-_path = Path('/home/user/program.py')
-_old = _path.read_text()
-_path.write_text(_old.replace({before!r}, {after!r}))
-print({before!r} in _old)
-"""
-
 
 def score(sandbox: Sandbox) -> int:
     outcome = sandbox.run(SCORE, timeout=120)
@@ -98,21 +90,24 @@ def main() -> None:
     print(f"start: {best} of {wanted} tests pass")
     root = sandbox.snapshot()
     # The most tests first; then the fewest edits.
-    frontier = [(-best, 0, next(order), root, ())]
+    frontier = [(-best, 0, next(order), root, PROGRAM, ())]
     snapshots, trials = [root], 0
     while frontier and best < wanted:
-        minus_passed, depth, _, node, edits = heapq.heappop(frontier)
+        minus_passed, depth, _, node, program, edits = heapq.heappop(frontier)
         for number, (before, after) in enumerate(EDITS):
+            if before not in program:
+                continue
             sandbox.restore(node)
-            if sandbox.run(EDIT.format(before=before, after=after)).stdout.strip() != "True":
-                continue  # the edit does not apply here
+            edited = program.replace(before, after)
+            sandbox.write("program.py", edited)
             passed = score(sandbox)
             trials += 1
             if passed <= -minus_passed:
                 continue
-            child = sandbox.snapshot(name="-".join(map(str, (*edits, number))))
+            path = (*edits, number)
+            child = sandbox.snapshot(name="-".join(map(str, path)))
             snapshots.append(child)
-            heapq.heappush(frontier, (-passed, depth + 1, next(order), child, (*edits, number)))
+            heapq.heappush(frontier, (-passed, depth + 1, next(order), child, edited, path))
             print(f"{'  ' * (depth + 1)}edit {number}: {passed} of {wanted}")
             if passed > best:
                 best = passed

@@ -134,9 +134,8 @@ def test_the_readmes_snippets_about_copies_and_jobs_do_what_they_say(gateway, tm
     copies = readme_python("Fork, snapshot, pause")
     script.write_text("\n".join([*copies, *readme_python("Long cells: detach")]))
     output = run_example(gateway, script)
-    printed = [
-        json.loads(line)["text"].strip() for line in output.splitlines() if '"stdout"' in line
-    ]
+    lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    printed = [line["text"].strip() for line in lines if line["type"] == "stdout"]
     # In the forks, after the restore and the pause, beside the job; and what the job came to.
     assert printed[:4] == ["42", "42", "41", "free"], output
     assert printed[-1] == "9" and "\nevent: job\n" in output and "\nsucceeded\n" in output, output

@@ -22,7 +22,7 @@ PING, PONG, BINARY = 0x89, 0x8A, 0x82  # first bytes of whole frames
 
 
 class Client:
-    """`ask` is the same for every way; a way packs, sends, and receives (header, parent, content)."""
+    """`ask` is the same for every way; each packs, sends, receives (header, parent, content)."""
 
     def post(self, code: str) -> bytes:
         """Sends a request; its id."""

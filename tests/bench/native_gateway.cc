@@ -26,7 +26,9 @@
 #include "gateway/api/services.h"
 #include "gateway/auth/guard.h"
 #include "gateway/auth/token.h"
+#include "gateway/executions/execution_table.h"
 #include "gateway/http/server.h"
+#include "gateway/jobs/jobs.h"
 #include "gateway/jupyter/door.h"
 #include "gateway/sandboxes/sandbox_manager.h"
 #include "gateway/sandboxes/warm_up.h"
@@ -87,10 +89,18 @@ class NativeGateway {
         SandboxManagerOptions sandboxes(pool_, refuse_restore, workers_, arguments_.state);
         sandboxes_ =
             std::make_unique<SandboxManager>(loop_.get_executor(), std::move(sandboxes), metrics_);
+        executions_ = std::make_unique<ExecutionTable>(loop_.get_executor(), *store_, workers_,
+                                                       arguments_.state / "executions");
+        CB_TRY_ASSIGN(nowhere, jobs::CallPolicy::parse({}));
+        jobs::JobsOptions jobs;
+        jobs.folder = arguments_.state / "jobs";
+        jobs_ = std::make_unique<jobs::Jobs>(
+            loop_.get_executor(), std::move(jobs), *sandboxes_, *executions_, workers_, metrics_,
+            jobs::NotifierOptions{std::move(nowhere), jobs::MailServer()});
         services_ = std::make_unique<api::Services>(
-            api::Services{*sandboxes_, *store_, workers_, metrics_, SandboxSpec(),
-                          limits::execution_timeout_default, token_, auth::LinkSigner(token_),
-                          artifacts::GcPolicy()});
+            api::Services{*sandboxes_, *executions_, *jobs_, *store_, workers_, metrics_,
+                          SandboxSpec(), limits::execution_timeout_default, token_,
+                          auth::LinkSigner(token_), artifacts::GcPolicy()});
         jupyter::Settings settings;
         settings.version = "bench";
         settings.connections_folder = arguments_.state / "connections";
@@ -120,7 +130,12 @@ class NativeGateway {
     }
 
     asio::awaitable<void> serve_until_signal() {
-        const auto opened = co_await sandboxes_->open();
+        auto opened = co_await executions_->open();
+        if (opened) {
+            std::vector<vm::FoundMachine> none;
+            SandboxManager::PrepareKernel nothing = [](const auto&, auto&) {};
+            opened = co_await sandboxes_->open(std::move(none), std::move(nothing));
+        }
         if (!opened) {
             log::error("start_failed", {{"error", opened.error().text()}});
             loop_.stop();
@@ -159,6 +174,8 @@ class NativeGateway {
                    pool_options()};
     std::unique_ptr<artifacts::Store> store_;
     std::unique_ptr<SandboxManager> sandboxes_;
+    std::unique_ptr<ExecutionTable> executions_;
+    std::unique_ptr<jobs::Jobs> jobs_;
     std::unique_ptr<api::Services> services_;
     std::unique_ptr<jupyter::Door> door_;
     std::unique_ptr<http::Server> server_;

@@ -239,6 +239,11 @@ const vm::ClaimReply& NativeMachine::claimed() const {
     return core_->reply;
 }
 
+// It never outlives its gateway.
+Result<void> NativeMachine::set_note(std::string_view) {
+    return {};
+}
+
 asio::awaitable<Result<void>> NativeMachine::check(std::chrono::milliseconds timeout) {
     Json only_asks = {{"step_by_ns", 0}};
     CB_CO_TRY(co_await vm::link::call(core_->link, "clock", std::move(only_asks), timeout));

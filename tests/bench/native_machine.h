@@ -42,6 +42,7 @@ class NativeMachine final : public vm::Machine {
     boost::asio::awaitable<Result<void>> rehearse_claim() override;
     boost::asio::awaitable<Result<void>> claim(vm::ClaimRequest request) override;
     const vm::ClaimReply& claimed() const override;
+    Result<void> set_note(std::string_view note) override;
     boost::asio::awaitable<Result<void>> check(std::chrono::milliseconds timeout) override;
     boost::asio::awaitable<Result<vm::MachineStatePointer>> capture(
         vm::AfterCapture after, std::function<void()> while_stopped) override;

@@ -24,7 +24,14 @@ from sandboxes import Native, proportional_kib
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 from support.gateway import Gateway  # noqa: E402
 
-FILL = "import numpy as np, pandas as pd\nblock = np.random.default_rng(1).bytes({mib} << 20)"
+# Piece by piece: made at once, it would write twice as much memory.
+FILL = """
+import numpy as np, pandas as pd
+rng = np.random.default_rng(1)
+block = np.empty({mib} << 20, np.uint8)
+for start in range(0, len(block), 1 << 20):
+    block[start:start + (1 << 20)] = np.frombuffer(rng.bytes(1 << 20), np.uint8)
+"""
 LOOK = "print(len(block))"
 CACHE = Path(os.environ.get("CELLBLOCK_CACHE_DIR", "/var/cache/cellblock"))
 

@@ -34,10 +34,10 @@ def main() -> None:
         started = time.perf_counter()
         mortal.start()
         ready = time.perf_counter() - started
-        for sandbox in sandboxes:
-            assert mortal.gateway.execute("rows.sum()", sandbox=sandbox).text == "499999500000"
-        answered = time.perf_counter() - started
         (adopted,) = mortal.events("sandboxes_adopted")
+        for sandbox in sandboxes:
+            assert mortal.gateway.execute("int(rows.sum())", sandbox=sandbox).text == "499999500000"
+        answered = time.perf_counter() - started
         print(f"{count} sandboxes made, and one cell run in each: {made:.1f} s")
         print(f"killed; the next gateway has adopted {adopted['sandboxes']} of {count}")
         print(f"  adoption itself: {adopted['seconds'] * 1000:.0f} ms")

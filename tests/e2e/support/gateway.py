@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -175,7 +176,14 @@ class Gateway:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+                self.end_machines()
         return self.process.returncode
+
+    def end_machines(self) -> None:
+        """Those of a gateway that had to be killed: they outlive it."""
+        for path in self.state.glob("run/*/manifest.json"):
+            with suppress(OSError, ValueError):
+                os.kill(json.loads(path.read_text())["pid"], signal.SIGKILL)
 
     def remove(self) -> None:
         self.stop()

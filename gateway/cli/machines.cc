@@ -30,6 +30,11 @@ std::uint64_t reserve_bytes(std::uint64_t total_bytes) {
     return std::max<std::uint64_t>(total_bytes / 20, limits::host_memory_reserve_min_bytes);
 }
 
+// All but the host's own part.
+std::uint64_t bytes_for_machines(std::uint64_t total_bytes) {
+    return total_bytes - std::min(total_bytes, reserve_bytes(total_bytes));
+}
+
 std::uint64_t host_available_bytes() {
     const auto memory = read_host_memory();
     // What cannot be read does not stop anybody: the bound on what is promised stays.
@@ -47,10 +52,8 @@ vm::CapacityOptions capacity_options(const config::Config& config) {
     }
     options.host_available_bytes = host_available_bytes;
     options.host_reserve_bytes = reserve_bytes(memory->total_bytes);
-    const std::uint64_t all =
-        memory->total_bytes - std::min(memory->total_bytes, options.host_reserve_bytes);
-    options.memory_max_bytes =
-        all / 100 * static_cast<std::uint64_t>(config.memory_overcommit_percent);
+    options.memory_max_bytes = bytes_for_machines(memory->total_bytes) / 100 *
+                               static_cast<std::uint64_t>(config.memory_overcommit_percent);
     return options;
 }
 
@@ -92,10 +95,9 @@ asio::awaitable<Result<void>> Machines::start() {
 // all machines together have a limit, and the one that runs into it ends instead of the host.
 void Machines::hold_machines_together() {
     const auto memory = read_host_memory();
-    if (!memory || host_->cgroups.version == vm::CgroupRoot::Version::none) return;
-    const std::uint64_t reserve = reserve_bytes(memory->total_bytes);
-    if (memory->total_bytes <= reserve) return;
-    const auto limited = vm::set_memory_max_of_all(host_->cgroups, memory->total_bytes - reserve);
+    const std::uint64_t bytes = memory ? bytes_for_machines(memory->total_bytes) : 0;
+    if (bytes == 0) return;
+    const auto limited = vm::set_memory_max_of_all(host_->cgroups, bytes);
     if (!limited) log::warning("cgroup_without_limit", {{"error", limited.error().text()}});
 }
 

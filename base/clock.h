@@ -11,10 +11,16 @@ namespace cellblock {
 using Deadline = std::chrono::steady_clock::time_point;
 using WallTime = std::chrono::system_clock::time_point;
 
+// Nanoseconds since the epoch, as files and the guest have them, and back.
+inline std::int64_t to_nanoseconds(WallTime time) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+inline WallTime wall_time_from(std::int64_t since_epoch_ns) {
+    return WallTime(
+        std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(since_epoch_ns)));
+}
 inline std::int64_t wall_clock_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
+    return to_nanoseconds(std::chrono::system_clock::now());
 }
 
 // "2026-01-31T08:15:00.123456Z": UTC, six digits, a literal Z, as jupyter_server's own client

@@ -20,15 +20,6 @@ namespace fs = std::filesystem;
 // The request and the lines within their budgets, escaped twice in the worst case.
 constexpr std::size_t log_max_bytes = 512 * limits::MiB;
 
-std::int64_t nanoseconds(WallTime time) {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-}
-
-WallTime time_from(std::int64_t since_epoch_ns) {
-    return WallTime(
-        std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(since_epoch_ns)));
-}
-
 std::string text_of(const Json& record) {
     return dump_ascii(record) + "\n";
 }
@@ -86,7 +77,7 @@ Result<void> read_header(const Json& json, LoggedExecution& execution) {
     execution.sandbox_id = std::move(sandbox_id);
     execution.context_id = std::move(context_id);
     execution.tenant = std::move(tenant);
-    execution.created_at = time_from(created);
+    execution.created_at = wall_time_from(created);
     return {};
 }
 
@@ -95,7 +86,7 @@ Result<void> read_sent(const Json& json, LoggedExecution& execution) {
     CB_TRY_ASSIGN(deadline, required_integer(json, "deadline_ns"));
     CB_TRY_ASSIGN(position, count_in(json, "position"));
     execution.header = std::move(header);
-    execution.deadline = time_from(deadline);
+    execution.deadline = wall_time_from(deadline);
     execution.position = position;
     return {};
 }
@@ -151,14 +142,14 @@ std::string header_record(const LoggedExecution& execution) {
                    {"sandbox_id", execution.sandbox_id},
                    {"context_id", execution.context_id},
                    {"tenant", execution.tenant},
-                   {"created_at_ns", nanoseconds(execution.created_at)}};
+                   {"created_at_ns", to_nanoseconds(execution.created_at)}};
     return text_of(record);
 }
 
 std::string sent_record(std::string_view header, WallTime deadline, std::uint64_t position) {
     Json record = Json::object();
     record["s"] = {
-        {"header", header}, {"deadline_ns", nanoseconds(deadline)}, {"position", position}};
+        {"header", header}, {"deadline_ns", to_nanoseconds(deadline)}, {"position", position}};
     return text_of(record);
 }
 

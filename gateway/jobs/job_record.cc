@@ -20,16 +20,8 @@ Result<Enum> named(const std::array<std::string_view, size>& names, const std::s
     return fail(ErrorCode::io, "\"" + name + "\" is not as a job was written");
 }
 
-std::int64_t nanoseconds(WallTime time) {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-}
-
-WallTime wall_time(std::int64_t ns) {
-    return WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(ns)));
-}
-
 Json stored(const std::optional<WallTime>& time) {
-    return time ? Json(nanoseconds(*time)) : Json();
+    return time ? Json(to_nanoseconds(*time)) : Json();
 }
 
 Json shown(const std::optional<WallTime>& time) {
@@ -50,7 +42,7 @@ Result<std::uint64_t> size_field(const Json& json, std::string_view field) {
 
 Result<std::optional<WallTime>> time_field(const Json& json, std::string_view field) {
     CB_TRY_ASSIGN(value, optional_integer(json, field));
-    return value ? std::optional(wall_time(*value)) : std::nullopt;
+    return value ? std::optional(wall_time_from(*value)) : std::nullopt;
 }
 
 Result<NoticeProgress> progress_from(const Json& json, const char* field) {
@@ -131,8 +123,8 @@ Json artifact_summary(const Json& line) {
 Json to_json(const JobRecord& record) {
     Json json = common_json(record);
     json["tenant"] = record.tenant;
-    json["started_at_ns"] = nanoseconds(record.started_at);
-    json["created_at_ns"] = nanoseconds(record.created_at);
+    json["started_at_ns"] = to_nanoseconds(record.started_at);
+    json["created_at_ns"] = to_nanoseconds(record.created_at);
     json["ended_at_ns"] = stored(record.ended_at);
     json["sandbox_until_ns"] = stored(record.sandbox_until);
     json["output_bytes"] = record.output_bytes;
@@ -168,8 +160,8 @@ Result<JobRecord> job_record_from(const Json& json) {
         return fail(ErrorCode::io, "a job's artifacts are no list");
     }
     record.state = state;
-    record.started_at = wall_time(started);
-    record.created_at = wall_time(created);
+    record.started_at = wall_time_from(started);
+    record.created_at = wall_time_from(created);
     record.ended_at = ended;
     record.sandbox_until = until;
     record.detached_from = detached_from;

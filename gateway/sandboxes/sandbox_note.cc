@@ -10,23 +10,14 @@ namespace {
 
 constexpr std::int64_t version = 1;
 
-std::int64_t nanoseconds(WallTime time) {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-}
-
-WallTime time_from(std::int64_t since_epoch_ns) {
-    return WallTime(
-        std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(since_epoch_ns)));
-}
-
 }  // namespace
 
 std::string to_text(const SandboxNote& note) {
     Json json = {{"version", version},
                  {"sandbox_id", note.sandbox_id},
                  {"revision", note.revision},
-                 {"started_at_ns", nanoseconds(note.started_at)},
-                 {"ends_at_ns", nanoseconds(note.ends_at)},
+                 {"started_at_ns", to_nanoseconds(note.started_at)},
+                 {"ends_at_ns", to_nanoseconds(note.ends_at)},
                  {"callers_default", note.callers_default == CallersDefault::yes}};
     describe(note.spec, note.contexts, json);
     return dump_ascii(json) + "\n";
@@ -53,8 +44,8 @@ Result<SandboxNote> sandbox_note_from(std::string_view text) {
     SandboxNote note;
     note.sandbox_id = std::move(sandbox_id);
     note.revision = static_cast<std::uint64_t>(revision);
-    note.started_at = time_from(started);
-    note.ends_at = time_from(ends);
+    note.started_at = wall_time_from(started);
+    note.ends_at = wall_time_from(ends);
     note.callers_default =
         callers_default.value_or(false) ? CallersDefault::yes : CallersDefault::no;
     note.spec = std::move(spec);

@@ -1,16 +1,15 @@
 // What is written about a saved sandbox beside its machine's state.
+#include "base/clock.h"
 #include "gateway/sandboxes/sandbox_json.h"
 #include "gateway/sandboxes/saved_sandboxes.h"
 
 namespace cellblock::gateway {
 
 Json to_json(const SavedSandbox& sandbox) {
-    const auto started =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(sandbox.started_at.time_since_epoch());
     Json json = {{"sandbox_id", sandbox.sandbox_id},
                  {"name", sandbox.name},
                  {"parent_id", sandbox.parent_id},
-                 {"started_at_ns", started.count()}};
+                 {"started_at_ns", to_nanoseconds(sandbox.started_at)}};
     describe(sandbox.image.spec, sandbox.image.contexts, json);
     return json;
 }
@@ -27,8 +26,7 @@ Result<SavedSandbox> saved_sandbox_from(vm::SavedState saved) {
     sandbox.sandbox_id = std::move(sandbox_id);
     sandbox.name = std::move(name);
     sandbox.parent_id = std::move(parent_id);
-    sandbox.started_at =
-        WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(started)));
+    sandbox.started_at = wall_time_from(started);
     sandbox.image.spec = std::move(spec);
     sandbox.image.contexts = std::move(contexts);
     sandbox.saved = std::move(saved);

@@ -111,9 +111,9 @@ std::string table_part(const Table& table, std::size_t max_bytes) {
     std::string part = to_markdown(table, options);
     if (whole || part.size() + least_part_bytes > max_bytes) return part;
     constexpr std::string_view heading = "\nColumns:\n\n";
-    const std::string columns =
+    const std::string columns_part =
         columns_as_markdown(table, max_bytes - part.size() - heading.size());
-    return columns.empty() ? part : part + std::string(heading) + columns;
+    return columns_part.empty() ? part : part + std::string(heading) + columns_part;
 }
 
 std::string string_field(const Json& fields, const char* name) {

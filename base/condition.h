@@ -10,11 +10,10 @@
 #include <list>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/clock.h"
 
 namespace cellblock {
@@ -35,8 +34,7 @@ class Condition {
     boost::asio::awaitable<bool> wait_until(Deadline deadline) {
         boost::asio::steady_timer timer(executor_, deadline);
         const Registration registration(waiters_, timer);
-        const auto [error] =
-            co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+        const auto [error] = co_await timer.async_wait(as_tuple_awaitable);
         co_return error.failed();
     }
 

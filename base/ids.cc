@@ -49,13 +49,13 @@ std::string new_uuid() {
 }
 
 std::string new_short_id(std::size_t length) {
-    constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
+    constexpr std::string_view id_letters = "abcdefghijklmnopqrstuvwxyz0123456789";
     std::string text;
     while (text.size() < length) {
         unsigned char byte = 0;
         fill_random(&byte, 1);
         // 252 = 7 * 36: larger bytes are thrown away so that every character is equally likely.
-        if (byte < 252) text.push_back(kAlphabet[byte % kAlphabet.size()]);
+        if (byte < 252) text.push_back(id_letters[byte % id_letters.size()]);
     }
     return text;
 }

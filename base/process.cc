@@ -1,4 +1,5 @@
 #include "base/process.h"
+#include "base/awaitable.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,10 +13,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 extern char** environ;
 
@@ -187,7 +186,7 @@ boost::asio::awaitable<Result<ExitStatus>> Process::wait() {
     if (status_) co_return *status_;
     if (!pidfd_) co_return fail(ErrorCode::internal, "wait on no process");
     auto [error] = co_await pidfd_->async_wait(boost::asio::posix::descriptor_base::wait_read,
-                                               boost::asio::as_tuple(boost::asio::use_awaitable));
+                                               as_tuple_awaitable);
     if (status_) co_return *status_;  // another waiter was quicker
     if (error) co_return fail(ErrorCode::cancelled, "waiting for a process: " + error.message());
     co_return reap();
@@ -196,8 +195,7 @@ boost::asio::awaitable<Result<ExitStatus>> Process::wait() {
 boost::asio::awaitable<Result<ExitStatus>> Process::wait_until(Deadline deadline) {
     using namespace boost::asio::experimental::awaitable_operators;
     boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, deadline);
-    auto outcome =
-        co_await (wait() || timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable)));
+    auto outcome = co_await (wait() || timer.async_wait(as_tuple_awaitable));
     if (outcome.index() == 0) co_return std::move(std::get<0>(outcome));
     co_return fail(ErrorCode::timeout, "process " + std::to_string(pid_) + " did not end in time");
 }

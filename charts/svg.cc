@@ -17,7 +17,7 @@ namespace cellblock::charts {
 namespace {
 
 constexpr double margin_px = 10;
-constexpr double gap_px = 12;
+constexpr double panel_gap_px = 12;
 constexpr double panel_min_width_px = 200, panel_min_height_px = 170;
 constexpr std::size_t grid_max = 16;  // rows or columns; panels beyond share the last
 
@@ -120,7 +120,7 @@ Rect Page::place_of(const Panel& panel, double top) const {
     };
     const auto [x, wide] = along(columns_, panel.cell->column, panel.cell->column_span, width);
     const auto [y, tall] = along(rows_, panel.cell->row, panel.cell->row_span, height);
-    const double gap = columns_.size() * rows_.size() > 1 ? gap_px : 0;
+    const double gap = columns_.size() * rows_.size() > 1 ? panel_gap_px : 0;
     return {margin_px + x, top + y, wide - gap, tall - gap};
 }
 

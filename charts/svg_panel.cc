@@ -19,7 +19,7 @@ constexpr double title_px = 14;
 constexpr double legend_px = 12;
 constexpr double line_px = 18;  // one line of names
 constexpr double mark_px = 4;   // a tick's mark
-constexpr double gap_px = 6;
+constexpr double tick_gap_px = 6;
 constexpr double turned_deg = 40;
 constexpr double turned_label_px = 110;
 constexpr double bar_px = 12;  // the colour bar's width
@@ -41,7 +41,7 @@ bool labels_touch(const std::vector<Tick>& ticks, double length) {
     double end = -INFINITY;
     for (const Tick& tick : ticks) {
         const double half = width_of(tick.label, tick_px) / 2;
-        if (tick.at * length - half < end + gap_px) return true;
+        if (tick.at * length - half < end + tick_gap_px) return true;
         end = tick.at * length + half;
     }
     return false;

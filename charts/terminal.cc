@@ -17,7 +17,7 @@ namespace cellblock::charts {
 namespace {
 
 constexpr std::size_t label_columns_max = 14;
-constexpr std::size_t labels_max = 24;
+constexpr std::size_t axis_labels_max = 24;
 constexpr std::size_t panels_max = 16;
 
 // The marks of one panel on a canvas of dots.
@@ -166,7 +166,7 @@ void Plot::shape(Side side, const Labels& labels) {
     for (const Label& label : labels.items) {
         const Place at = place(side, {label.x, label.y});
         if (!std::isfinite(at.x + at.y) || std::abs(at.x) > 1e6 || std::abs(at.y) > 1e6) continue;
-        if (++shown > labels_max) return;
+        if (++shown > axis_labels_max) return;
         const std::string text = fitted_columns(label.text, 24);
         const auto width = static_cast<long>(display_width(text));
         const long shift = label.anchor == Anchor::start    ? 0

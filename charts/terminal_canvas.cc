@@ -38,8 +38,8 @@ bool clip(double& x0, double& y0, double& x1, double& y1, double width, double h
 
 }  // namespace
 
-std::string inked(std::string_view text, const std::string& color, TerminalOptions::Ink ink) {
-    if (ink == TerminalOptions::Ink::plain || color.size() != 7 || color[0] != '#') {
+std::string inked(std::string_view text, const std::string& color, TerminalOptions::Ink mode) {
+    if (mode == TerminalOptions::Ink::plain || color.size() != 7 || color[0] != '#') {
         return std::string(text);
     }
     const Rgb rgb = rgb_of(color);
@@ -109,11 +109,11 @@ bool TerminalCanvas::words(long column, long row, std::string_view text) {
     return true;
 }
 
-std::string TerminalCanvas::row_text(std::size_t row, TerminalOptions::Ink ink) const {
+std::string TerminalCanvas::row_text(std::size_t row, TerminalOptions::Ink mode) const {
     std::string text;
     std::string run, color;  // cells of one colour go out together
     const auto flush = [&] {
-        text += inked(run, color, ink);
+        text += inked(run, color, mode);
         run.clear();
     };
     for (std::size_t column = 0; column < columns_; ++column) {

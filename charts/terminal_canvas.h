@@ -12,7 +12,7 @@
 namespace cellblock::charts {
 
 // A text in a colour ("#rrggbb"), where colours are wanted and it has one.
-std::string inked(std::string_view text, const std::string& color, TerminalOptions::Ink ink);
+std::string inked(std::string_view text, const std::string& color, TerminalOptions::Ink mode);
 
 class TerminalCanvas {
   public:
@@ -28,7 +28,7 @@ class TerminalCanvas {
     // Words from a cell on, where nothing but dots is in the way. False when there was no room.
     bool words(long column, long row, std::string_view text);
 
-    std::string row_text(std::size_t row, TerminalOptions::Ink ink) const;
+    std::string row_text(std::size_t row, TerminalOptions::Ink mode) const;
 
   private:
     struct Cell {

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "kernel-proxy/kernel.h"
 #include "kernel-proxy/running_cell.h"
 #include "vm/link/call.h"
@@ -57,7 +56,7 @@ asio::awaitable<void> Kernel::acknowledge() {
             continue;
         }
         timer.expires_after(acknowledge_delay);
-        co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+        co_await timer.async_wait(as_tuple_awaitable);
         const std::uint64_t through = settled_through();
         if (link_ == nullptr || frozen_ || through <= acknowledged_) continue;
         if (current_) {

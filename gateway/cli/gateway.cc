@@ -6,9 +6,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
+#include "base/awaitable.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/spawn.h"
@@ -106,7 +104,7 @@ asio::awaitable<void> Gateway::tidy_store() {
             log::info("artifacts_removed", {{"count", *removed}, {"reason", "retention"}});
         }
         tidy_timer_.expires_after(tidy_interval);
-        const auto [ec] = co_await tidy_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
+        const auto [ec] = co_await tidy_timer_.async_wait(as_tuple_awaitable);
         if (ec) co_return;
     }
 }
@@ -274,7 +272,7 @@ void Gateway::announce() {
 }
 
 asio::awaitable<void> Gateway::wait_for_signal() {
-    const auto [ec, number] = co_await signals_.async_wait(asio::as_tuple(asio::use_awaitable));
+    const auto [ec, number] = co_await signals_.async_wait(as_tuple_awaitable);
     if (ec) co_return;
     const bool keep = number == SIGUSR2 || config_.on_shutdown == "keep";
     log::info("stopping", {{"signal", number},

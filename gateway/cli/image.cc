@@ -42,7 +42,7 @@ int build(const ImageArguments& arguments) {
     return exit_success;
 }
 
-int list(const ImageArguments& arguments) {
+int list_images(const ImageArguments& arguments) {
     auto config = arguments.flags.load();
     if (!config) return report(config.error());
     const auto images = vm::list_images(images_folder(*config));
@@ -82,7 +82,7 @@ void add_image(CLI::App& app, Run& run) {
     auto listing = std::make_shared<ImageArguments>();
     CLI::App* list_command = command->add_subcommand("ls", "List the images that are built.");
     listing->flags.add_to(*list_command, {"cache_dir"});
-    list_command->callback([listing, &run] { run = [listing] { return list(*listing); }; });
+    list_command->callback([listing, &run] { run = [listing] { return list_images(*listing); }; });
 }
 
 }  // namespace cellblock::gateway::cli

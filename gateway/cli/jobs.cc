@@ -46,7 +46,7 @@ void print_jobs(const Json& jobs) {
     print_table(rows);
 }
 
-int list(const JobArguments& arguments) {
+int list_jobs(const JobArguments& arguments) {
     const auto reply = send(arguments, "GET", "/jobs");
     if (!reply) return report(reply.error());
     const auto jobs = json_of(*reply);
@@ -110,14 +110,15 @@ void add(CLI::App& parent, Run& run, const char* name, const char* description,
          int (*function)(const JobArguments&)) {
     auto arguments = std::make_shared<JobArguments>();
     CLI::App* command = parent.add_subcommand(name, description);
-    if (function != list) command->add_option("job", arguments->job, "The job's id.")->required();
+    if (function != list_jobs)
+        command->add_option("job", arguments->job, "The job's id.")->required();
     if (function == adopt) {
         command
             ->add_option("--sandbox", arguments->sandbox,
                          "The sandbox to change. Default: the one that the cell was started in.")
             ->type_name("ID");
     }
-    if (function == list || function == get)
+    if (function == list_jobs || function == get)
         command->add_flag("--json", arguments->json, "Print JSON.");
     arguments->flags.add_to(*command, {"listen", "state_dir", "token_file"});
     command->callback([arguments, &run, function] { run = [=] { return function(*arguments); }; });
@@ -129,7 +130,7 @@ void add_jobs(CLI::App& app, Run& run) {
     CLI::App* command =
         app.add_subcommand("jobs", "Cells that went on after their caller was let go.");
     command->require_subcommand(1);
-    add(*command, run, "ls", "All jobs, newest first.", list);
+    add(*command, run, "ls", "All jobs, newest first.", list_jobs);
     add(*command, run, "get", "What a job has shown so far, and how it is.", get);
     add(*command, run, "adopt", "Give a sandbox the variables and files of a job that has ended.",
         adopt);

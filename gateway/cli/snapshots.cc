@@ -66,7 +66,7 @@ void print_tree(const Json& snapshots) {
     print_table(rows);
 }
 
-int list(const SnapshotArguments& arguments) {
+int list_snapshots(const SnapshotArguments& arguments) {
     auto client = connect(arguments);
     if (!client) return report(client.error());
     const auto snapshots = all_pages(*client, "/snapshots?limit=100");
@@ -150,7 +150,8 @@ CLI::App* add(CLI::App& parent, Run& run, const char* name, const char* descript
             ->check(CLI::IsMember({"pause", "kill"}))
             ->type_name("pause|kill");
     }
-    if (function == list) command->add_flag("--json", arguments->json, "Print the list as JSON.");
+    if (function == list_snapshots)
+        command->add_flag("--json", arguments->json, "Print the list as JSON.");
     arguments->flags.add_to(*command, {"listen", "state_dir", "token_file"});
     command->callback([arguments, &run, function] { run = [=] { return function(*arguments); }; });
     return command;
@@ -163,7 +164,7 @@ void add_snapshots(CLI::App& app, Run& run) {
         "snapshots", "List, make, start, restore and delete snapshots of sandboxes.");
     command->require_subcommand(1);
     add(*command, run, "ls", "All snapshots, each below the one that it came after.",
-        Wants::nothing, list);
+        Wants::nothing, list_snapshots);
     add(*command, run, "create", "Keep a sandbox as it is now; prints the snapshot's id.",
         Wants::sandbox, create);
     add(*command, run, "start", "Make a new sandbox from a snapshot; prints the sandbox's id.",

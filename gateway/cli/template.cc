@@ -63,7 +63,7 @@ int build(const TemplateArguments& arguments) {
     return exit_success;
 }
 
-int list(const TemplateArguments& arguments) {
+int list_templates(const TemplateArguments& arguments) {
     auto config = arguments.flags.load();
     if (!config) return report(config.error());
     WorkerPool workers;
@@ -130,7 +130,8 @@ void add_template(CLI::App& app, Run& run) {
     auto listing = std::make_shared<TemplateArguments>();
     CLI::App* list_command = command->add_subcommand("ls", "List the templates that are built.");
     listing->flags.add_to(*list_command, {"cache_dir"});
-    list_command->callback([listing, &run] { run = [listing] { return list(*listing); }; });
+    list_command->callback(
+        [listing, &run] { run = [listing] { return list_templates(*listing); }; });
 
     auto removing = std::make_shared<TemplateArguments>();
     CLI::App* remove_command = command->add_subcommand("rm", "Remove a template from the disk.");

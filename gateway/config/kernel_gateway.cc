@@ -150,7 +150,7 @@ Result<void> set_logging(Config& config, std::string_view value, std::string_vie
     return {};
 }
 
-constexpr std::array table = {
+constexpr std::array traits = {
     Trait{"ip", "KG_IP", set_ip},
     Trait{"port", "KG_PORT", set_port},
     Trait{"port_retries", "KG_PORT_RETRIES", nullptr},
@@ -197,16 +197,16 @@ bool is_switch(const Trait& trait) {
 const Trait* find_trait(std::string_view option) {
     std::string name(option.substr(option.rfind('.') + 1));
     std::replace(name.begin(), name.end(), '-', '_');
-    const auto found = std::find_if(table.begin(), table.end(),
+    const auto found = std::find_if(traits.begin(), traits.end(),
                                     [&name](const Trait& trait) { return trait.name == name; });
-    return found == table.end() ? nullptr : &*found;
+    return found == traits.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
 Result<void> apply_kernel_gateway_environment(
     Config& config, const std::function<const char*(const char*)>& environment) {
-    for (const Trait& trait : table) {
+    for (const Trait& trait : traits) {
         if (trait.variable.empty() || trait.apply == nullptr) continue;
         const char* value = environment(std::string(trait.variable).c_str());
         if (value == nullptr) continue;

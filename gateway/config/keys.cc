@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 3> culls = {"unused", "connected", "busy"
 
 constexpr std::int64_t many = 1'000'000;
 
-const std::array table = {
+const std::array config_keys = {
     Key{"listen", &Config::listen,
         "Address and port to listen on. Other machines reach the gateway only if this is not a "
         "loopback address; then use TLS as well."},
@@ -159,11 +159,11 @@ const std::array table = {
 }  // namespace
 
 std::span<const Key> keys() {
-    return table;
+    return config_keys;
 }
 
 const Key* find_key(std::string_view name) {
-    return &*std::find_if(table.begin(), table.end(),
+    return &*std::find_if(config_keys.begin(), config_keys.end(),
                           [name](const Key& key) { return key.name == name; });
 }
 

@@ -6,9 +6,7 @@
 #include <ctime>
 #include <utility>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
+#include "base/awaitable.h"
 #include "base/limits.h"
 #include "gateway/http/range.h"
 #include "gateway/http/status.h"
@@ -211,7 +209,7 @@ void ResponseWriter::close_after() {
 asio::awaitable<void> ResponseWriter::wait_client_gone() {
     if (client_gone_) co_return;
     // The timer never expires; mark_client_gone() cancels it.
-    co_await gone_signal_.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_await gone_signal_.async_wait(as_tuple_awaitable);
 }
 
 void ResponseWriter::mark_client_gone() {

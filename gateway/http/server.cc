@@ -6,12 +6,12 @@
 
 #include <exception>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/log.h"
 #include "gateway/http/connection.h"
 
@@ -187,7 +187,7 @@ asio::awaitable<void> Server::accept_loop(std::shared_ptr<ServerCore> core,
         // Out of descriptors, or a client that gave up while it waited: never a busy loop.
         log::warning("http_accept_failed", {{"error", ec.message()}});
         pause.expires_after(std::chrono::milliseconds(100));
-        co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
+        co_await pause.async_wait(as_tuple_awaitable);
     }
 }
 
@@ -197,7 +197,7 @@ asio::awaitable<void> Server::sweep_loop(std::shared_ptr<ServerCore> core,
     std::vector<pollfd> descriptors;
     while (!core->stopping || !core->connections.empty()) {
         timer->expires_after(core->options.sweep_interval);
-        co_await timer->async_wait(asio::as_tuple(asio::use_awaitable));
+        co_await timer->async_wait(as_tuple_awaitable);
         const Deadline now = std::chrono::steady_clock::now();
         watched.clear();
         descriptors.clear();
@@ -222,7 +222,7 @@ asio::awaitable<bool> Server::wait_until_empty(Deadline deadline) {
     asio::steady_timer timer(executor_);
     while (!core_->connections.empty() && std::chrono::steady_clock::now() < deadline) {
         timer.expires_after(std::chrono::milliseconds(20));
-        co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+        co_await timer.async_wait(as_tuple_awaitable);
     }
     co_return core_->connections.empty();
 }

@@ -5,19 +5,14 @@
 #include <cstring>
 #include <tuple>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/limits.h"
 
 namespace cellblock::gateway::http {
 
 namespace asio = boost::asio;
-
-namespace {
-constexpr auto use_tuple = asio::as_tuple(asio::use_awaitable);
-}
 
 Wire::Wire(std::unique_ptr<AnyStream> stream, std::chrono::milliseconds write_timeout)
     : stream_(std::move(stream)),
@@ -40,7 +35,7 @@ Error Wire::error_from(const boost::system::error_code& ec, std::string_view doi
 
 asio::awaitable<Result<void>> Wire::handshake(Deadline deadline) {
     read_deadline_ = deadline;
-    const auto [ec] = co_await stream_->async_handshake(use_tuple);
+    const auto [ec] = co_await stream_->async_handshake(as_tuple_awaitable);
     read_deadline_ = Deadline::max();
     if (ec) stream_->refuse_handshake(ec);
     if (ec) co_return fail(error_from(ec, "the TLS handshake with"));
@@ -55,7 +50,7 @@ asio::awaitable<Result<std::size_t>> Wire::fill(Deadline deadline) {
     }
     read_deadline_ = deadline;
     const asio::mutable_buffer room(buffer_.data() + end_, buffer_.size() - end_);
-    const auto [ec, size] = co_await stream_->async_read_some(room, use_tuple);
+    const auto [ec, size] = co_await stream_->async_read_some(room, as_tuple_awaitable);
     read_deadline_ = Deadline::max();
     end_ += size;
     bytes_received_ += size;
@@ -86,7 +81,7 @@ asio::awaitable<Result<void>> Wire::write_parts(std::span<const ByteView> parts)
         }
         if (count == 0) break;
         write_deadline_ = std::chrono::steady_clock::now() + write_timeout_;
-        const auto [ec, size] = co_await stream_->async_write_some(buffers, use_tuple);
+        const auto [ec, size] = co_await stream_->async_write_some(buffers, as_tuple_awaitable);
         write_deadline_ = Deadline::max();
         bytes_sent_ += size;
         if (ec) {
@@ -108,7 +103,7 @@ asio::awaitable<Result<void>> Wire::write_parts(std::span<const ByteView> parts)
 asio::awaitable<void> Wire::shutdown(Deadline deadline) {
     if (broken_ || native_handle() < 0) co_return;
     read_deadline_ = deadline;
-    const auto [ec] = co_await stream_->async_shutdown(use_tuple);
+    const auto [ec] = co_await stream_->async_shutdown(as_tuple_awaitable);
     read_deadline_ = Deadline::max();
     std::ignore = ec;  // the connection ends either way
 }

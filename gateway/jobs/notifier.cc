@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/log.h"
@@ -28,7 +27,7 @@ std::chrono::milliseconds jittered(std::chrono::seconds wait) {
 
 asio::awaitable<void> wait_for(std::chrono::milliseconds duration) {
     asio::steady_timer timer(co_await asio::this_coro::executor, duration);
-    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_await timer.async_wait(as_tuple_awaitable);
 }
 
 }  // namespace

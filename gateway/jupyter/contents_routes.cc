@@ -85,7 +85,7 @@ ContentsQuery without_content() {
     return query;
 }
 
-awaitable<Result<void>> get(Door& door, Request& request, ResponseWriter& writer) {
+awaitable<Result<void>> get_contents(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(target, target_of(request));
     if (target.is_checkpoints) {
         auto list = [path = target.path](const ContentsFolder& folder) {
@@ -105,7 +105,7 @@ awaitable<Result<void>> get(Door& door, Request& request, ResponseWriter& writer
     co_return co_await send_model(writer, 200, model);
 }
 
-awaitable<Result<void>> post(Door& door, Request& request, ResponseWriter& writer) {
+awaitable<Result<void>> post_contents(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(target, target_of(request));
     if (target.is_checkpoints && target.checkpoint.empty()) {
         auto make = [path = target.path](const ContentsFolder& folder) {
@@ -130,7 +130,7 @@ awaitable<Result<void>> post(Door& door, Request& request, ResponseWriter& write
     co_return co_await send_model(writer, 201, model);
 }
 
-awaitable<Result<void>> put(Door& door, Request& request, ResponseWriter& writer) {
+awaitable<Result<void>> put_contents(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(target, target_of(request));
     CB_CO_TRY_ASSIGN(body, co_await request.read_json());
     if (target.is_checkpoints || target.path.empty()) {
@@ -146,7 +146,7 @@ awaitable<Result<void>> put(Door& door, Request& request, ResponseWriter& writer
     co_return co_await send_model(writer, saved == Saved::created ? 201 : 200, model);
 }
 
-awaitable<Result<void>> patch(Door& door, Request& request, ResponseWriter& writer) {
+awaitable<Result<void>> patch_contents(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(target, target_of(request));
     CB_CO_TRY_ASSIGN(body, co_await request.read_json());
     CB_CO_TRY_ASSIGN(to, required_string(body, "path"));
@@ -164,7 +164,7 @@ awaitable<Result<void>> patch(Door& door, Request& request, ResponseWriter& writ
     co_return co_await send_model(writer, 200, model);
 }
 
-awaitable<Result<void>> remove(Door& door, Request& request, ResponseWriter& writer) {
+awaitable<Result<void>> remove_contents(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(target, target_of(request));
     if (target.path.empty()) {
         co_return fail(ErrorCode::invalid_argument, "the folder itself cannot be deleted");
@@ -182,12 +182,12 @@ awaitable<Result<void>> remove(Door& door, Request& request, ResponseWriter& wri
 void add_contents_routes(http::Router& router, Door& door) {
     const http::RouteOptions options = door.route_options();
     for (const char* pattern : {"/api/contents", "/api/contents/{path*}"}) {
-        router.add("GET", pattern, options, bind(door, get));
-        router.add("POST", pattern, options, bind(door, post));
+        router.add("GET", pattern, options, bind(door, get_contents));
+        router.add("POST", pattern, options, bind(door, post_contents));
     }
-    router.add("PUT", "/api/contents/{path*}", options, bind(door, put));
-    router.add("PATCH", "/api/contents/{path*}", options, bind(door, patch));
-    router.add("DELETE", "/api/contents/{path*}", options, bind(door, remove));
+    router.add("PUT", "/api/contents/{path*}", options, bind(door, put_contents));
+    router.add("PATCH", "/api/contents/{path*}", options, bind(door, patch_contents));
+    router.add("DELETE", "/api/contents/{path*}", options, bind(door, remove_contents));
 }
 
 }  // namespace cellblock::gateway::jupyter

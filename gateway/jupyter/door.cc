@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/log.h"
 #include "gateway/jupyter/seed.h"
 
@@ -105,7 +104,7 @@ awaitable<void> Door::cull_kernels() {
         std::clamp(settings.idle_timeout / looks_per_timeout, look_interval_min, look_interval_max);
     while (true) {
         timer.expires_after(interval);
-        const auto [ec] = co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+        const auto [ec] = co_await timer.async_wait(as_tuple_awaitable);
         if (ec) co_return;
         for (PlacedKernel& kernel : list_kernels(services.sandboxes)) {
             if (kernel.sandbox->gone() || !is_due(kernel)) continue;

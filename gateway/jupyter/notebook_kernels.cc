@@ -2,12 +2,11 @@
 
 #include <utility>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/log.h"
 #include "base/spawn.h"
 
@@ -89,7 +88,7 @@ awaitable<void> NotebookKernels::replace(PlacedKernel old) {
         }
         log::warning("notebook_kernel_failed", {{"error", kernel.error().text()}});
         timer.expires_after(retry_interval);
-        co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+        co_await timer.async_wait(as_tuple_awaitable);
     }
 }
 

@@ -42,10 +42,10 @@ Result<std::string> value_text(const Json& value) {
 
 Result<void> take_header(ResponseInfo& info, const std::string& name, const Json& json) {
     CB_TRY_ASSIGN(value, value_text(json));
-    const bool reserved = std::any_of(ours.begin(), ours.end(), [&name](std::string_view own) {
+    const bool is_reserved = std::any_of(ours.begin(), ours.end(), [&name](std::string_view own) {
         return http::equal_ignoring_case(own, name);
     });
-    if (reserved || !is_field_name(name) || !is_field_value(value)) {
+    if (is_reserved || !is_field_name(name) || !is_field_value(value)) {
         return fail(ErrorCode::internal, "ResponseInfo has a header that may not be sent",
                     "names of letters and hyphens, values of printable ASCII, and none that frames "
                     "the answer");

@@ -2,10 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/log.h"
 #include "base/spawn.h"
 #include "gateway/sandboxes/sandbox.h"
@@ -71,7 +70,7 @@ void Sandbox::note_down_soon() {
 
 asio::awaitable<void> Sandbox::note_down_later() {
     asio::steady_timer timer(executor_, note_delay);
-    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_await timer.async_wait(as_tuple_awaitable);
     note_pending_ = false;
     note_down();
 }
@@ -115,7 +114,7 @@ void Sandbox::open(const SandboxNote& note) {
 // What it said last is on its way; then its cell ends, and it gets a new process.
 asio::awaitable<void> Sandbox::replace_lost(ContextPointer context, std::int64_t pid) {
     asio::steady_timer timer(executor_, last_words);
-    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_await timer.async_wait(as_tuple_awaitable);
     kernel_proxy::KernelDeath death;
     death.pid = pid;
     death.how = "while no gateway was there";

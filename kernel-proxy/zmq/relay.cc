@@ -13,7 +13,7 @@ namespace cellblock::kernel_proxy::zmq_door {
 namespace {
 
 // Messages of the gateway taken before clients get their turn.
-constexpr int burst = 64;
+constexpr int publish_burst = 64;
 
 std::optional<Channel> channel_of(std::string_view name) {
     for (const Channel channel :
@@ -171,7 +171,7 @@ void Relay::read_upstream() {
         return end(EndReason::gateway_gone, flushed.error().text());
     }
     more_upstream_ = true;
-    for (int i = 0; i < burst && server_.can_publish() && !end_; ++i) {
+    for (int i = 0; i < publish_burst && server_.can_publish() && !end_; ++i) {
         auto message = upstream_.receive();
         if (!message) {
             const bool kernel = message.error().code == ErrorCode::kernel_died;

@@ -16,7 +16,7 @@ using std::chrono::steady_clock;
 namespace {
 
 // Messages taken from one socket before the others get their turn.
-constexpr int burst = 64;
+constexpr int receive_burst = 64;
 constexpr std::size_t parts_max =
     limits::zmq_identities_max + 2 + limits::kernel_message_frames_max;
 
@@ -205,7 +205,7 @@ void Server::call_watches(std::span<const zmq::pollitem_t> items) {
 }
 
 void Server::echo_heartbeats() {
-    for (int i = 0; i < burst; ++i) {
+    for (int i = 0; i < receive_burst; ++i) {
         auto beat = receive(heartbeat_);
         if (!beat) return;
         if (!beat->complete) continue;
@@ -232,7 +232,7 @@ void Server::welcome_subscribers() {
 // --- what clients send -------------------------------------------------------------------------
 
 void Server::read_clients(Door& door) {
-    for (int i = 0; i < burst && running_; ++i) {
+    for (int i = 0; i < receive_burst && running_; ++i) {
         if (accepts_ && !accepts_()) return;
         auto received = receive(door.socket);
         if (!received) return;

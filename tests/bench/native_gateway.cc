@@ -17,6 +17,7 @@
 #include <boost/asio/signal_set.hpp>
 
 #include "artifacts/store.h"
+#include "base/awaitable.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -143,7 +144,7 @@ class NativeGateway {
         }
         server_->start();
         announce();
-        (void)co_await signals_.async_wait(asio::as_tuple(asio::use_awaitable));
+        (void)co_await signals_.async_wait(as_tuple_awaitable);
         http::Server::LastWords nothing = nullptr;
         co_await server_->shutdown(grace, std::move(nothing));
         co_await pool_.stop();

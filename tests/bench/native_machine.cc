@@ -13,6 +13,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include "base/awaitable.h"
 #include "base/condition.h"
 #include "base/files.h"
 #include "base/ids.h"
@@ -32,7 +33,6 @@ using vm::ExitReason;
 
 namespace {
 
-constexpr auto no_throw = asio::as_tuple(asio::use_awaitable);
 // Python with pandas and matplotlib, from a cold disk, on a machine that does other things too.
 constexpr std::chrono::minutes start_timeout{3};
 // From the wish that the agent ends to force, which leaves its kernels behind.
@@ -40,7 +40,7 @@ constexpr std::chrono::seconds end_grace{5};
 
 asio::awaitable<void> pause_for(std::chrono::milliseconds time) {
     asio::steady_timer timer(co_await asio::this_coro::executor, time);
-    co_await timer.async_wait(no_throw);
+    co_await timer.async_wait(as_tuple_awaitable);
 }
 
 }  // namespace

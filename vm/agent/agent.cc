@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include "base/awaitable.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -86,7 +87,7 @@ asio::awaitable<void> Agent::serve() {
             log::error("port_failed", {{"reason", connection.error().text()}});
         }
         timer.expires_after(reconnect_pause);
-        co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+        co_await timer.async_wait(as_tuple_awaitable);
     }
 }
 

@@ -3,13 +3,12 @@
 
 #include <string_view>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/clock.h"
 #include "base/error.h"
 
@@ -21,7 +20,7 @@ boost::asio::awaitable<Result<T>> within(Deadline deadline, std::string_view wha
                                          boost::asio::awaitable<Result<T>> operation) {
     using boost::asio::experimental::awaitable_operators::operator||;
     boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, deadline);
-    auto expiry = timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    auto expiry = timer.async_wait(as_tuple_awaitable);
     auto outcome = co_await (std::move(operation) || std::move(expiry));
     if (outcome.index() == 0) co_return std::move(std::get<0>(outcome));
     co_return fail(ErrorCode::timeout, std::string(what) + " took too long");

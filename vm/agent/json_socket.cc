@@ -1,12 +1,11 @@
 #include "vm/agent/json_socket.h"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read_until.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include "base/awaitable.h"
 #include "base/limits.h"
 #include "vm/agent/deadline.h"
 
@@ -15,25 +14,26 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::local::stream_protocol;
-constexpr auto no_throw = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t answer_max_bytes = 64 * limits::KiB;
 
 asio::awaitable<Result<Json>> exchange(std::filesystem::path path, std::string line,
                                        std::string whom) {
     stream_protocol::socket socket(co_await asio::this_coro::executor);
     const stream_protocol::endpoint endpoint(path.string());
-    auto [connect_error] = co_await socket.async_connect(endpoint, no_throw);
+    auto [connect_error] = co_await socket.async_connect(endpoint, as_tuple_awaitable);
     if (connect_error) {
         co_return fail(ErrorCode::unavailable,
                        "cannot reach " + whom + ": " + connect_error.message());
     }
-    auto [write_error, written] = co_await asio::async_write(socket, asio::buffer(line), no_throw);
+    auto [write_error, written] =
+        co_await asio::async_write(socket, asio::buffer(line), as_tuple_awaitable);
     if (write_error) {
         co_return fail(ErrorCode::io, "asking " + whom + ": " + write_error.message());
     }
     std::string answer;
     auto buffer = asio::dynamic_buffer(answer, answer_max_bytes);
-    auto [read_error, size] = co_await asio::async_read_until(socket, buffer, '\n', no_throw);
+    auto [read_error, size] =
+        co_await asio::async_read_until(socket, buffer, '\n', as_tuple_awaitable);
     if (read_error) {
         co_return fail(ErrorCode::io, "the answer of " + whom + ": " + read_error.message());
     }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/awaitable.h"
 #include "base/base64.h"
 #include "base/files.h"
 #include "base/limits.h"
@@ -25,7 +26,7 @@ namespace asio = boost::asio;
 
 asio::awaitable<void> pause(std::chrono::milliseconds time) {
     asio::steady_timer timer(co_await asio::this_coro::executor, time);
-    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_await timer.async_wait(as_tuple_awaitable);
 }
 
 std::uint64_t kernels_made = 0;  // loop thread only, as kernels are

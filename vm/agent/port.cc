@@ -9,13 +9,12 @@
 #include <cerrno>
 #include <filesystem>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/files.h"
 
 namespace cellblock::vm::agent {
@@ -23,7 +22,6 @@ namespace {
 
 namespace asio = boost::asio;
 namespace fs = std::filesystem;
-constexpr auto no_throw = asio::as_tuple(asio::use_awaitable);
 constexpr std::string_view port_name = "cellblock";
 // SIGIO tells at once; this only mends a signal that was lost.
 constexpr std::chrono::seconds look_again{2};
@@ -63,8 +61,8 @@ class VirtioPort : public Port {
     asio::awaitable<void> wait_for_change() {
         using asio::experimental::awaitable_operators::operator||;
         timer_.expires_after(look_again);
-        auto changed = signal_.async_wait(no_throw);
-        auto waited = timer_.async_wait(no_throw);
+        auto changed = signal_.async_wait(as_tuple_awaitable);
+        auto waited = timer_.async_wait(as_tuple_awaitable);
         (void)co_await (std::move(changed) || std::move(waited));
     }
 
@@ -92,7 +90,7 @@ class ListeningPort : public Port {
     }
 
     asio::awaitable<Result<Fd>> next() override {
-        auto [error, socket] = co_await acceptor_.async_accept(no_throw);
+        auto [error, socket] = co_await acceptor_.async_accept(as_tuple_awaitable);
         if (error) co_return fail(ErrorCode::io, "accepting a host: " + error.message());
         co_return Fd(socket.release());
     }

@@ -1,10 +1,10 @@
 #include "vm/agent/zmq_channel.h"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/spawn.h"
@@ -114,7 +114,7 @@ asio::awaitable<void> ZmqChannel::pump() {
         }
         if (kicked_ || closed_) continue;
         co_await descriptor_.async_wait(asio::posix::descriptor_base::wait_read,
-                                        asio::as_tuple(asio::use_awaitable));
+                                        as_tuple_awaitable);
     }
     closed_ = true;
     outbox_room_.notify_all();

@@ -6,9 +6,7 @@
 
 #include <algorithm>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
+#include "base/awaitable.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "vm/agent/deadline.h"
@@ -101,7 +99,7 @@ boost::asio::awaitable<Result<void>> Zygote::wait_ready(Deadline deadline) {
             if (answer) co_return Result<void>{};
         }
         timer.expires_after(ready_poll);
-        co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+        co_await timer.async_wait(as_tuple_awaitable);
     }
     co_return fail(ErrorCode::timeout, "the zygote did not come up in time",
                    "its messages are on the guest's console");

@@ -7,12 +7,11 @@
 #include <charconv>
 #include <optional>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/limits.h"
 #include "base/process.h"
 #include "vm/image/image.h"
@@ -66,7 +65,7 @@ asio::awaitable<Outcome> read_lines(asio::posix::stream_descriptor& pipe, const 
     for (;;) {
         auto [error, size] = co_await asio::async_read_until(
             pipe, asio::dynamic_buffer(buffer, limits::image_builder_line_max_bytes), '\n',
-            asio::as_tuple(asio::use_awaitable));
+            as_tuple_awaitable);
         if (error) co_return outcome;
         read_line(std::string_view(buffer).substr(0, size - 1), build, outcome);
         buffer.erase(0, size);

@@ -47,7 +47,7 @@ std::optional<Header> parse_header(ByteView bytes) {
     return header;
 }
 
-tl::unexpected<Error> malformed(std::string_view what) {
+tl::unexpected<Error> malformed_frame(std::string_view what) {
     return fail(ErrorCode::guest_protocol, "a malformed " + std::string(what) + " frame");
 }
 
@@ -127,7 +127,7 @@ Bytes encode_credit(std::uint32_t stream, std::uint32_t bytes) {
 }
 
 Result<Hello> decode_hello(ByteView payload) {
-    if (payload.size() < kHelloBytes) return malformed("HELLO");
+    if (payload.size() < kHelloBytes) return malformed_frame("HELLO");
     Hello hello;
     hello.version = load_le<std::uint32_t>(payload.data());
     hello.resumed = load_le<std::uint32_t>(payload.data() + 4);
@@ -139,12 +139,12 @@ Result<Hello> decode_hello(ByteView payload) {
 }
 
 Result<std::uint64_t> decode_ack(ByteView payload) {
-    if (payload.size() != 8) return malformed("ACK");
+    if (payload.size() != 8) return malformed_frame("ACK");
     return load_le<std::uint64_t>(payload.data());
 }
 
 Result<OpenView> decode_open(ByteView payload) {
-    if (payload.empty()) return malformed("OPEN");
+    if (payload.empty()) return malformed_frame("OPEN");
     OpenView open;
     open.kind = static_cast<StreamKind>(payload[0]);
     open.params = as_text(payload.subspan(1));
@@ -152,26 +152,26 @@ Result<OpenView> decode_open(ByteView payload) {
 }
 
 Result<Error> decode_reset(ByteView payload) {
-    if (payload.empty()) return malformed("RESET");
+    if (payload.empty()) return malformed_frame("RESET");
     const auto code_bytes = std::to_integer<std::size_t>(payload[0]);
     payload = payload.subspan(1);
-    if (payload.size() < code_bytes + 2) return malformed("RESET");
+    if (payload.size() < code_bytes + 2) return malformed_frame("RESET");
     const ErrorCode code = error_code_from(as_text(payload.first(code_bytes)));
     payload = payload.subspan(code_bytes);
     const std::size_t cause_bytes = load_le<std::uint16_t>(payload.data());
     payload = payload.subspan(2);
-    if (payload.size() < cause_bytes) return malformed("RESET");
+    if (payload.size() < cause_bytes) return malformed_frame("RESET");
     const ByteView advice = payload.subspan(cause_bytes);
     if (cause_bytes > limits::link_reset_text_max_bytes ||
         advice.size() > limits::link_reset_text_max_bytes) {
-        return malformed("RESET");
+        return malformed_frame("RESET");
     }
     return Error(code, std::string(as_text(payload.first(cause_bytes))),
                  std::string(as_text(advice)));
 }
 
 Result<std::uint32_t> decode_credit(ByteView payload) {
-    if (payload.size() != 4) return malformed("CREDIT");
+    if (payload.size() != 4) return malformed_frame("CREDIT");
     return load_le<std::uint32_t>(payload.data());
 }
 

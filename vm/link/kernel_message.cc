@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kFixedBytes = 2;  // channel, frame count
 constexpr std::size_t kLengthBytes = 4;
 
-tl::unexpected<Error> malformed(std::string_view why) {
+tl::unexpected<Error> malformed_message(std::string_view why) {
     return fail(ErrorCode::guest_protocol, "a malformed kernel message: " + std::string(why));
 }
 
@@ -30,15 +30,16 @@ std::string_view to_string(Channel channel) {
 }
 
 Result<KernelMessage> KernelMessage::decode(Bytes bytes) {
-    if (bytes.size() < kFixedBytes) return malformed("it ends before its frames");
+    if (bytes.size() < kFixedBytes) return malformed_message("it ends before its frames");
     const auto channel = std::to_integer<std::uint8_t>(bytes[0]);
     const auto count = std::to_integer<std::size_t>(bytes[1]);
-    if (channel > static_cast<std::uint8_t>(Channel::iopub)) return malformed("no such channel");
+    if (channel > static_cast<std::uint8_t>(Channel::iopub))
+        return malformed_message("no such channel");
     if (count < kJsonFrames || count > limits::kernel_message_frames_max) {
-        return malformed(std::to_string(count) + " frames");
+        return malformed_message(std::to_string(count) + " frames");
     }
     const std::size_t head = kFixedBytes + count * kLengthBytes;
-    if (bytes.size() < head) return malformed("it ends before its frames");
+    if (bytes.size() < head) return malformed_message("it ends before its frames");
 
     KernelMessage message;
     message.channel_ = static_cast<Channel>(channel);
@@ -48,11 +49,11 @@ Result<KernelMessage> KernelMessage::decode(Bytes bytes) {
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t length =
             load_le<std::uint32_t>(message.bytes_.data() + kFixedBytes + i * kLengthBytes);
-        if (length > rest.size()) return malformed("a frame is longer than the message");
+        if (length > rest.size()) return malformed_message("a frame is longer than the message");
         message.frames_.push_back(rest.first(length));
         rest = rest.subspan(length);
     }
-    if (!rest.empty()) return malformed("bytes after the last frame");
+    if (!rest.empty()) return malformed_message("bytes after the last frame");
     return message;
 }
 

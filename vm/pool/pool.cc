@@ -5,13 +5,12 @@
 #include <optional>
 #include <vector>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/ids.h"
@@ -23,8 +22,6 @@ namespace asio = boost::asio;
 
 namespace cellblock::vm {
 namespace {
-
-constexpr auto as_tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 
 void log_failure(std::exception_ptr error) {
     if (error) log::error("pool_coroutine_failed");

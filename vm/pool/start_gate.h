@@ -8,10 +8,10 @@
 #include <utility>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
+
+#include "base/awaitable.h"
 
 namespace cellblock::vm {
 
@@ -58,7 +58,7 @@ class StartGate {
             }
         } guard(*this, ticket);
         while (!ticket->called) {
-            co_await ticket->timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+            co_await ticket->timer.async_wait(as_tuple_awaitable);
         }
         guard.held = nullptr;
         co_return Pass(this);

@@ -6,11 +6,10 @@
 
 #include <cerrno>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/files.h"
 #include "base/limits.h"
 
@@ -88,7 +87,7 @@ asio::awaitable<Result<void>> load_device_state(QemuProcess& process, int state)
             co_return fail(ErrorCode::timeout, "QEMU did not load the device state in time");
         }
         timer.expires_after(std::chrono::milliseconds(1));
-        co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+        co_await timer.async_wait(as_tuple_awaitable);
     }
 }
 

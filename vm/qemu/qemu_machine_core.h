@@ -11,11 +11,10 @@
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "vm/link/link.h"
 #include "vm/qemu/qemu_machine.h"
 
@@ -72,8 +71,6 @@ struct QemuMachine::Core {
     static boost::asio::awaitable<Result<MachineStatePointer>> capture(
         Self core, AfterCapture after, std::function<void()> while_stopped);
 };
-
-inline constexpr auto as_tuple_awaitable = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 // For co_spawn: these coroutines answer through the machine's state.
 void log_machine_failure(std::exception_ptr error);

@@ -12,12 +12,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -27,8 +26,6 @@ namespace asio = boost::asio;
 
 namespace cellblock::vm {
 namespace {
-
-constexpr auto as_tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 
 // bubblewrap's report on its child: a few hundred bytes of JSON, then end of file.
 asio::awaitable<std::string> read_info(Fd read_end, Deadline deadline) {

@@ -8,13 +8,12 @@
 #include <map>
 #include <optional>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/limits.h"
 #include "base/log.h"
 
@@ -22,8 +21,6 @@ namespace asio = boost::asio;
 
 namespace cellblock::vm {
 namespace {
-
-constexpr auto as_tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 
 // One waiting command; lives in execute()'s frame.
 struct Pending {

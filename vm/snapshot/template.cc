@@ -8,11 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -26,8 +25,6 @@ namespace fs = std::filesystem;
 
 namespace cellblock::vm {
 namespace {
-
-constexpr auto as_tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 
 // The base of a science image is some 600 MB; a build that runs out of disk after a minute helps
 // nobody.

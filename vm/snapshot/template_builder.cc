@@ -4,12 +4,11 @@
 
 #include <cmath>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/log.h"
@@ -22,8 +21,6 @@ namespace asio = boost::asio;
 
 namespace cellblock::vm {
 namespace {
-
-constexpr auto as_tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 
 void log_failure(std::exception_ptr error) {
     if (error) log::error("template_coroutine_failed");

@@ -20,7 +20,8 @@
 #include "artifacts/digest.h"
 #include "artifacts/store.h"
 #include "base/files.h"
-#include "tests/unit/artifacts/temporary_folder.h"
+#include "tests/unit/artifacts/content_files.h"
+#include "tests/unit/temporary_folder.h"
 
 using namespace cellblock;
 using namespace cellblock::artifacts;

@@ -6,7 +6,8 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "tests/unit/artifacts/temporary_folder.h"
+#include "tests/unit/artifacts/content_files.h"
+#include "tests/unit/temporary_folder.h"
 
 using namespace cellblock;
 using namespace cellblock::artifacts;

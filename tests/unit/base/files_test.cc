@@ -6,28 +6,21 @@
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "tests/unit/temporary_folder.h"
 
 using namespace cellblock;
 namespace fs = std::filesystem;
 
-namespace {
-struct TemporaryFolder {
-    fs::path path = fs::temp_directory_path() / ("cellblock-files-" + new_short_id());
-    TemporaryFolder() { fs::create_directories(path); }
-    ~TemporaryFolder() { fs::remove_all(path); }
-};
-}  // namespace
-
 TEST_CASE("an atomic write replaces the content, sets the mode and leaves nothing beside it") {
     TemporaryFolder folder;
-    const fs::path file = folder.path / "token";
+    const fs::path file = folder.path() / "token";
     REQUIRE(write_file_atomically(file, "one", 0600).has_value());
     REQUIRE(write_file_atomically(file, "two", 0600).has_value());
     CHECK(read_file(file, 100).value() == "two");
     struct stat status;
     REQUIRE(::stat(file.c_str(), &status) == 0);
     CHECK((status.st_mode & 0777) == 0600);
-    CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == 1);
+    CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
 }
 
 TEST_CASE("an atomic write into a missing folder is an error and not a crash") {
@@ -38,9 +31,9 @@ TEST_CASE("an atomic write into a missing folder is an error and not a crash") {
 
 TEST_CASE("read_file refuses more than it was told to read") {
     TemporaryFolder folder;
-    REQUIRE(write_file_atomically(folder.path / "f", std::string(101, 'x')).has_value());
-    CHECK(read_file(folder.path / "f", 100).error().code == ErrorCode::too_large);
-    CHECK(read_file(folder.path / "f", 101).value().size() == 101);
+    REQUIRE(write_file_atomically(folder.path() / "f", std::string(101, 'x')).has_value());
+    CHECK(read_file(folder.path() / "f", 100).error().code == ErrorCode::too_large);
+    CHECK(read_file(folder.path() / "f", 101).value().size() == 101);
 }
 
 TEST_CASE("a full disk is an error of its own") {

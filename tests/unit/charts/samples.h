@@ -10,11 +10,12 @@
 #include <doctest/doctest.h>
 
 #include "charts/model.h"
+#include "tests/unit/repository_file.h"
 
 namespace cellblock::charts {
 
 inline std::string sample_text(const std::string& name) {
-    std::ifstream file(CELLBLOCK_SOURCE_DIR "/tests/data/charts/" + name + ".json");
+    std::ifstream file(repository_file("tests/data/charts/" + name + ".json"));
     REQUIRE_MESSAGE(file.good(), name);
     return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -28,7 +29,7 @@ inline Figure sample(const std::string& name) {
 inline std::vector<std::string> sample_names() {
     std::vector<std::string> names;
     for (const auto& entry :
-         std::filesystem::directory_iterator(CELLBLOCK_SOURCE_DIR "/tests/data/charts")) {
+         std::filesystem::directory_iterator(repository_file("tests/data/charts"))) {
         if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
     }
     return names;

@@ -6,20 +6,10 @@
 #include "base/ids.h"
 #include "gateway/auth/admission.h"
 #include "gateway/auth/token.h"
+#include "tests/unit/temporary_folder.h"
 
 using namespace cellblock;
 using namespace cellblock::gateway::auth;
-
-namespace {
-
-struct Folder {
-    std::filesystem::path path =
-        std::filesystem::temp_directory_path() / ("cellblock-auth-" + new_short_id());
-    Folder() { std::filesystem::create_directories(path); }
-    ~Folder() { std::filesystem::remove_all(path); }
-};
-
-}  // namespace
 
 TEST_CASE("a token has the form that E2B's clients check") {
     const std::string token = new_token();
@@ -30,8 +20,8 @@ TEST_CASE("a token has the form that E2B's clients check") {
 }
 
 TEST_CASE("the token file is made once, private, and read back") {
-    const Folder folder;
-    const auto file = folder.path / "deep" / "token";
+    const TemporaryFolder folder;
+    const auto file = folder.path() / "deep" / "token";
     const auto made = load_or_create_token(file);
     REQUIRE(made.has_value());
     struct stat status{};
@@ -42,15 +32,15 @@ TEST_CASE("the token file is made once, private, and read back") {
 }
 
 TEST_CASE("a token file that others can read, or that holds no token, is refused") {
-    const Folder folder;
-    const auto file = folder.path / "token";
+    const TemporaryFolder folder;
+    const auto file = folder.path() / "token";
     REQUIRE(write_file_atomically(file, "0123456789abcdef\n", 0644));
     CHECK(load_or_create_token(file).error().code == ErrorCode::forbidden);
     REQUIRE(write_file_atomically(file, "short\n", 0600));
     CHECK(load_or_create_token(file).error().code == ErrorCode::invalid_argument);
     REQUIRE(write_file_atomically(file, "two words and more\n", 0600));
     CHECK_FALSE(load_token(file).has_value());
-    CHECK(load_token(folder.path / "none").error().code == ErrorCode::not_found);
+    CHECK(load_token(folder.path() / "none").error().code == ErrorCode::not_found);
 }
 
 TEST_CASE("a gateway is open only where that was asked for and nobody else reaches it") {

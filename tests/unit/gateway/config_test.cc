@@ -3,14 +3,14 @@
 #include <doctest/doctest.h>
 
 #include "base/files.h"
+#include "tests/unit/repository_file.h"
 
 using namespace cellblock;
 using namespace cellblock::gateway::config;
 
 namespace {
 
-const std::string sample_path =
-    std::string(CELLBLOCK_SOURCE_DIR) + "/gateway/config/cellblock.toml";
+const std::string sample_path = repository_file("gateway/config/cellblock.toml");
 
 std::string error_of(std::string_view toml) {
     Config config;

@@ -7,18 +7,13 @@
 #include "base/files.h"
 #include "base/ids.h"
 #include "gateway/executions/execution_files.h"
+#include "tests/unit/temporary_folder.h"
 
 using namespace cellblock;
 using namespace cellblock::gateway;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Folder {
-    fs::path path = fs::temp_directory_path() / ("executions-" + new_short_id());
-    Folder() { fs::create_directories(path); }
-    ~Folder() { fs::remove_all(path); }
-};
 
 LoggedExecution asked() {
     LoggedExecution execution;
@@ -45,10 +40,10 @@ void append_raw(const fs::path& path, const std::string& text) {
 }  // namespace
 
 TEST_CASE("a log tells what was asked, how it was sent, and each line with its place") {
-    const Folder folder;
-    auto log = ExecutionLog::create(folder.path, "run1", header_record(asked()));
+    const TemporaryFolder folder;
+    auto log = ExecutionLog::create(folder.path(), "run1", header_record(asked()));
     REQUIRE(log.has_value());
-    auto read = read_execution_log(log_path(folder.path, "run1"));
+    auto read = read_execution_log(log_path(folder.path(), "run1"));
     REQUIRE(read.has_value());
     CHECK(read->request.code == asked().request.code);
     CHECK(read->request.environment == asked().request.environment);
@@ -66,7 +61,7 @@ TEST_CASE("a log tells what was asked, how it was sent, and each line with its p
     REQUIRE(log->append(lines_record(9, {one, two}, state)));
     REQUIRE(log->append(position_record(12)));
     REQUIRE(log->append(reply_record("aborted")));
-    read = read_execution_log(log_path(folder.path, "run1"));
+    read = read_execution_log(log_path(folder.path(), "run1"));
     REQUIRE(read.has_value());
     CHECK(read->header == R"({"msg_id":"m"})");
     CHECK(read->deadline == deadline);
@@ -82,15 +77,15 @@ TEST_CASE("a log tells what was asked, how it was sent, and each line with its p
 }
 
 TEST_CASE("a torn record is as if it had not been written, wherever it is torn") {
-    const Folder folder;
+    const TemporaryFolder folder;
     const std::string whole = header_record(asked()) + sent_record("{}", deadline, 1) +
                               lines_record(2, {one}, RecorderState());
     const std::string last = lines_record(3, {two}, RecorderState());
-    const fs::path path = log_path(folder.path, "run1");
+    const fs::path path = log_path(folder.path(), "run1");
     for (std::size_t cut = 0; cut < last.size(); ++cut) {
         fs::remove(path);
         append_raw(path, whole + last.substr(0, cut));
-        auto log = ExecutionLog::reopen(folder.path, "run1");
+        auto log = ExecutionLog::reopen(folder.path(), "run1");
         REQUIRE(log.has_value());
         REQUIRE(log->append(last));
         const auto read = read_execution_log(path);
@@ -101,12 +96,12 @@ TEST_CASE("a torn record is as if it had not been written, wherever it is torn")
 }
 
 TEST_CASE("what was printed beyond the lines is cut to what the log speaks of") {
-    const Folder folder;
-    auto log = ExecutionLog::create(folder.path, "run1", header_record(asked()));
+    const TemporaryFolder folder;
+    auto log = ExecutionLog::create(folder.path(), "run1", header_record(asked()));
     REQUIRE(log.has_value());
     REQUIRE(log->append_text("all that was kept"));
     REQUIRE(log->append_text(", and what no record tells of"));
-    auto again = ExecutionLog::reopen(folder.path, "run1");
+    auto again = ExecutionLog::reopen(folder.path(), "run1");
     REQUIRE(again.has_value());
     CHECK(again->restore_text(17).value_or("") == "all that was kept");
     REQUIRE(again->append_text(", and more"));
@@ -115,42 +110,42 @@ TEST_CASE("what was printed beyond the lines is cut to what the log speaks of") 
 }
 
 TEST_CASE("what is unfinished is found, what has ended is kept for a while") {
-    const Folder folder;
-    auto log = ExecutionLog::create(folder.path, "run1", header_record(asked()));
+    const TemporaryFolder folder;
+    auto log = ExecutionLog::create(folder.path(), "run1", header_record(asked()));
     REQUIRE(log.has_value());
     LoggedExecution other = asked();
     other.request.id = "run0";
     other.created_at -= std::chrono::seconds(1);
-    REQUIRE(ExecutionLog::create(folder.path, "run0", header_record(other)).has_value());
-    auto unfinished = read_unfinished(folder.path);
+    REQUIRE(ExecutionLog::create(folder.path(), "run0", header_record(other)).has_value());
+    auto unfinished = read_unfinished(folder.path());
     REQUIRE(unfinished.has_value());
     REQUIRE(unfinished->size() == 2);
     CHECK(unfinished->front().request.id == "run0");  // the older one
 
     REQUIRE(log->append(lines_record(4, {one, end}, RecorderState())));
     // The gateway died before it could rename the file.
-    unfinished = read_unfinished(folder.path);
+    unfinished = read_unfinished(folder.path());
     REQUIRE(unfinished.has_value());
     CHECK(unfinished->size() == 1);
-    auto done = read_execution_log(done_path(folder.path, "run1"));
+    auto done = read_execution_log(done_path(folder.path(), "run1"));
     REQUIRE(done.has_value());
     CHECK(done->ended);
-    fs::last_write_time(done_path(folder.path, "run1"),
+    fs::last_write_time(done_path(folder.path(), "run1"),
                         fs::file_time_type::clock::now() - std::chrono::hours(2));
-    REQUIRE(trim_finished(folder.path));
-    CHECK_FALSE(fs::exists(done_path(folder.path, "run1")));
-    CHECK(fs::exists(log_path(folder.path, "run0")));
+    REQUIRE(trim_finished(folder.path()));
+    CHECK_FALSE(fs::exists(done_path(folder.path(), "run1")));
+    CHECK(fs::exists(log_path(folder.path(), "run0")));
 }
 
 TEST_CASE("a file that is no log stops nothing") {
-    const Folder folder;
+    const TemporaryFolder folder;
     for (const char* text : {"", "\n", "[]\n", "{}\n", "{\"h\":{}}\n", "\xff\xff\n", "{\"h\":5}\n",
                              "{\"p\":-1}\n", "{\"p\":1,\"l\":[5]}\n"}) {
-        append_raw(log_path(folder.path, "run1"), text);
-        CHECK_FALSE(read_execution_log(log_path(folder.path, "run1")).has_value());
-        const auto unfinished = read_unfinished(folder.path);
+        append_raw(log_path(folder.path(), "run1"), text);
+        CHECK_FALSE(read_execution_log(log_path(folder.path(), "run1")).has_value());
+        const auto unfinished = read_unfinished(folder.path());
         REQUIRE(unfinished.has_value());
         CHECK(unfinished->empty());
-        CHECK_FALSE(fs::exists(log_path(folder.path, "run1")));
+        CHECK_FALSE(fs::exists(log_path(folder.path(), "run1")));
     }
 }

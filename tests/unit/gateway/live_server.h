@@ -17,16 +17,15 @@
 #include <string>
 #include <string_view>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include "base/awaitable.h"
 #include "base/fd.h"
 #include "base/files.h"
 #include "base/ids.h"
@@ -47,7 +46,7 @@ struct Seen {
 
 inline boost::asio::awaitable<bool> pause(milliseconds duration) {
     boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, duration);
-    const auto [ec] = co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    const auto [ec] = co_await timer.async_wait(as_tuple_awaitable);
     co_return !ec;
 }
 

@@ -7,18 +7,12 @@
 #include "base/ids.h"
 #include "gateway/jobs/job_output.h"
 #include "gateway/jobs/job_record.h"
+#include "tests/unit/temporary_folder.h"
 
 using namespace cellblock;
 using namespace cellblock::gateway::jobs;
 
 namespace {
-
-struct TemporaryFolder {
-    std::filesystem::path path =
-        std::filesystem::temp_directory_path() / ("cellblock-job-" + new_short_id(8));
-    TemporaryFolder() { std::filesystem::create_directories(path); }
-    ~TemporaryFolder() { std::filesystem::remove_all(path); }
-};
 
 JobRecord sample() {
     JobRecord record;
@@ -79,7 +73,7 @@ TEST_CASE("a record that is not one of ours is refused") {
 
 TEST_CASE("output is read in whole lines from any line's beginning") {
     const TemporaryFolder folder;
-    const auto output = JobOutput::open(folder.path / "output");
+    const auto output = JobOutput::open(folder.path() / "output");
     REQUIRE(output);
     const std::string lines = "first\nsecond one\nthird\n";
     REQUIRE((*output)->append(lines, 0));
@@ -99,13 +93,13 @@ TEST_CASE("output is read in whole lines from any line's beginning") {
 
 TEST_CASE("a line that a crash cut off is not there any more") {
     const TemporaryFolder folder;
-    const auto path = folder.path / "output";
+    const auto path = folder.path() / "output";
     std::ofstream(path) << "whole\nhal";
     const auto output = JobOutput::open(path);
     REQUIRE(output);
     CHECK((*output)->size_at_opening() == 6);
     REQUIRE((*output)->append("next\n", 6));
     CHECK((*output)->read(0, 11, 100).value() == "whole\nnext\n");
-    std::ofstream(folder.path / "other") << "no line at all";
-    CHECK(JobOutput::open(folder.path / "other").value()->size_at_opening() == 0);
+    std::ofstream(folder.path() / "other") << "no line at all";
+    CHECK(JobOutput::open(folder.path() / "other").value()->size_at_opening() == 0);
 }

@@ -11,20 +11,13 @@
 
 #include "base/fd.h"
 #include "kernel-proxy/v1_codec.h"
+#include "tests/unit/kernel-proxy/zmq/texts.h"
 
 using namespace cellblock;
 using namespace cellblock::kernel_proxy;
 using namespace cellblock::kernel_proxy::zmq_door;
 
 namespace {
-
-using Texts = std::vector<std::string>;
-
-std::vector<ByteView> views_of(const Texts& texts) {
-    std::vector<ByteView> views;
-    for (const std::string& text : texts) views.push_back(as_bytes(text));
-    return views;
-}
 
 std::string header(const std::string& msg_id, const std::string& msg_type) {
     return R"({"msg_id":")" + msg_id + R"(","msg_type":")" + msg_type +

@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "kernel-proxy/message.h"
+#include "tests/unit/kernel-proxy/zmq/texts.h"
 
 using namespace cellblock;
 using namespace cellblock::kernel_proxy;
@@ -11,15 +12,7 @@ using namespace cellblock::kernel_proxy::zmq_door;
 
 namespace {
 
-using Texts = std::vector<std::string>;
-
 const std::string key = "5d0a3a2b-9f1e2c44e6b1";
-
-std::vector<ByteView> views_of(const Texts& texts) {
-    std::vector<ByteView> views;
-    for (const std::string& text : texts) views.push_back(as_bytes(text));
-    return views;
-}
 
 Texts request_frames() {
     return {R"({"msg_id":"m","msg_type":"execute_request","session":"s"})", "{}", "{}",

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "tests/unit/vm/agent/temporary_folder.h"
+#include "tests/unit/temporary_folder.h"
 
 using namespace cellblock;
 using namespace cellblock::vm::agent;

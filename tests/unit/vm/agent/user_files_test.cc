@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include "tests/unit/vm/agent/temporary_folder.h"
+#include "tests/unit/temporary_folder.h"
 
 using namespace cellblock;
 using namespace cellblock::vm::agent;

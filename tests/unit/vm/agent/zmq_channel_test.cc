@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 #include "base/spawn.h"
-#include "tests/unit/vm/agent/temporary_folder.h"
+#include "tests/unit/temporary_folder.h"
 #include "vm/agent/jupyter_wire.h"
 
 using namespace cellblock;

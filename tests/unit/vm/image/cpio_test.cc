@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "base/process.h"
+#include "tests/unit/temporary_folder.h"
 #include "vm/image/guest_files.h"
 
 using namespace cellblock;
@@ -15,20 +16,6 @@ using namespace cellblock::vm;
 namespace fs = std::filesystem;
 
 namespace {
-
-class Folder {
-  public:
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "cellblock-cpio-XXXXXX").string();
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    ~Folder() { fs::remove_all(path_); }
-    fs::path operator/(std::string_view name) const { return path_ / name; }
-
-  private:
-    fs::path path_;
-};
 
 void write(const fs::path& path, std::string_view text) {
     fs::create_directories(path.parent_path());
@@ -64,7 +51,7 @@ TEST_CASE("equal entries give equal archives, in whatever order they came") {
 }
 
 TEST_CASE("busybox reads what was written") {
-    const Folder folder;
+    const TemporaryFolder folder;
     CpioArchive archive;
     archive.add_file("bin/tool", 0755, std::string(5000, 'x'));
     archive.add_file("empty", 0600, "");
@@ -79,7 +66,7 @@ TEST_CASE("busybox reads what was written") {
 }
 
 TEST_CASE("guest files: the agent and Python sources, appended to an image's initramfs") {
-    const Folder folder;
+    const TemporaryFolder folder;
     write(folder / "base.img", "BASE");
     write(folder / "agent", "program");
     write(folder / "kernel/__init__.py", "pass");
@@ -97,7 +84,7 @@ TEST_CASE("guest files: the agent and Python sources, appended to an image's ini
 }
 
 TEST_CASE("guest files: a missing agent or package is an error that names it") {
-    const Folder folder;
+    const TemporaryFolder folder;
     GuestFiles files;
     files.agent = folder / "agent";
     REQUIRE_FALSE(guest_files_archive(files).has_value());

@@ -9,6 +9,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "tests/unit/temporary_folder.h"
+
 using namespace cellblock;
 using namespace cellblock::vm;
 namespace fs = std::filesystem;
@@ -22,13 +24,6 @@ const std::string name = "base-aaaaaaaaaaaa";
 // A folder of images, and programs that stand in for build-image.
 class Images {
   public:
-    Images() {
-        std::string text = (fs::temp_directory_path() / "cellblock-image-XXXXXX").string();
-        REQUIRE(::mkdtemp(text.data()) != nullptr);
-        path = text;
-    }
-    ~Images() { fs::remove_all(path); }
-
     std::string description(const std::string& changed_field = "",
                             const std::string& value = "") const {
         std::map<std::string, std::string> fields = {
@@ -70,7 +65,8 @@ class Images {
         return program;
     }
 
-    fs::path path;
+    TemporaryFolder folder_;
+    const fs::path& path = folder_.path();
 };
 
 Result<Image> build(ImageBuild options) {

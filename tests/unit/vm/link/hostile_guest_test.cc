@@ -4,6 +4,7 @@
 
 #include <boost/asio/write.hpp>
 
+#include "base/awaitable.h"
 #include "tests/unit/vm/link/harness.h"
 #include "vm/link/codec.h"
 
@@ -45,7 +46,7 @@ awaitable<void> play_guest(stream_descriptor& fd, Bytes bytes, std::uint32_t ver
     const Bytes reply = encode_hello(FrameType::hello_reply, hello);
     co_await asio::async_write(fd, asio::buffer(reply), asio::use_awaitable);
     co_await pause_for(std::chrono::milliseconds(5));  // the host's OPEN goes out
-    co_await asio::async_write(fd, asio::buffer(bytes), asio::as_tuple(asio::use_awaitable));
+    co_await asio::async_write(fd, asio::buffer(bytes), as_tuple_awaitable);
     co_await pause_for(std::chrono::milliseconds(10));
 }
 

@@ -6,6 +6,7 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/write.hpp>
 
+#include "base/awaitable.h"
 #include "tests/unit/vm/link/harness.h"
 #include "vm/link/codec.h"
 
@@ -53,13 +54,13 @@ awaitable<void> pump(stream_descriptor& from, stream_descriptor& to, std::size_t
     std::array<char, 65536> buffer;
     while (budget > 0) {
         const std::size_t want = random() % buffer.size() + 1;
-        const auto [error, count] = co_await from.async_read_some(
-            asio::buffer(buffer.data(), want), asio::as_tuple(asio::use_awaitable));
+        const auto [error, count] =
+            co_await from.async_read_some(asio::buffer(buffer.data(), want), as_tuple_awaitable);
         if (error) co_return;
         const std::size_t forward = std::min(count, budget);  // the rest was in flight: lost
         budget -= forward;
         const auto [failed, ignored] = co_await asio::async_write(
-            to, asio::buffer(buffer.data(), forward), asio::as_tuple(asio::use_awaitable));
+            to, asio::buffer(buffer.data(), forward), as_tuple_awaitable);
         if (failed) co_return;
     }
 }

@@ -14,12 +14,12 @@ namespace {
 
 using Outcome = std::optional<Result<Slot>>;
 
-struct Fixture {
+struct CapacityFixture {
     asio::io_context loop;
     CapacityOptions options;
     std::shared_ptr<Capacity> capacity;
 
-    Fixture() {
+    CapacityFixture() {
         options.machines_max = 2;
         options.memory_max_bytes = 1000;
         options.wait_max = 10s;
@@ -52,7 +52,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("room is given at once, and a slot gives it back") {
-    Fixture f;
+    CapacityFixture f;
     f.make();
     Outcome one;
     f.reserve({1, 600}, one);
@@ -65,7 +65,7 @@ TEST_CASE("room is given at once, and a slot gives it back") {
 }
 
 TEST_CASE("who finds no room waits in line: a small wish does not overtake a large one") {
-    Fixture f;
+    CapacityFixture f;
     f.make();
     Outcome first, large, small;
     f.reserve({1, 600}, first);
@@ -84,7 +84,7 @@ TEST_CASE("who finds no room waits in line: a small wish does not overtake a lar
 }
 
 TEST_CASE("a wait without end ends, with what is lacking and what to do") {
-    Fixture f;
+    CapacityFixture f;
     f.options.wait_max = 20ms;
     f.make();
     Outcome first, machines, memory;
@@ -103,7 +103,7 @@ TEST_CASE("a wait without end ends, with what is lacking and what to do") {
 }
 
 TEST_CASE("the line has an end: further ones are told at once") {
-    Fixture f;
+    CapacityFixture f;
     f.options.waiting_max = 1;
     f.make();
     Outcome first, second, third;
@@ -116,7 +116,7 @@ TEST_CASE("the line has an end: further ones are told at once") {
 }
 
 TEST_CASE("nothing new starts while the host is short of memory, whatever was promised") {
-    Fixture f;
+    CapacityFixture f;
     std::uint64_t available = 100;
     f.options.host_available_bytes = [&available] { return available; };
     f.options.host_reserve_bytes = 200;
@@ -131,7 +131,7 @@ TEST_CASE("nothing new starts while the host is short of memory, whatever was pr
 }
 
 TEST_CASE("a slot that took another in gives both back") {
-    Fixture f;
+    CapacityFixture f;
     f.make();
     auto machine = f.capacity->try_reserve({1, 100});
     auto memory = f.capacity->try_reserve({0, 500});

@@ -4,13 +4,12 @@
 
 #include <set>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "base/awaitable.h"
 #include "base/ids.h"
 #include "base/spawn.h"
 #include "tests/unit/vm/run_loop.h"
@@ -103,7 +102,7 @@ class FakeMachine final : public Machine {
 
 asio::awaitable<void> pause_for(std::chrono::milliseconds time) {
     asio::steady_timer timer(co_await asio::this_coro::executor, time);
-    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_await timer.async_wait(as_tuple_awaitable);
 }
 
 asio::awaitable<Result<std::unique_ptr<Machine>>> start_fake(std::shared_ptr<Driver> driver) {
@@ -122,13 +121,13 @@ asio::awaitable<Result<void>> warm_fake(std::shared_ptr<Driver> driver) {
     co_return Result<void>();
 }
 
-struct Fixture {
+struct PoolFixture {
     asio::io_context loop;
     std::shared_ptr<Driver> driver = std::make_shared<Driver>();
     PoolOptions options;
     std::unique_ptr<Pool> pool;
 
-    Fixture() {
+    PoolFixture() {
         options.target = 3;
         options.capacity.machines_max = 6;
         options.capacity.wait_max = 0ms;
@@ -160,7 +159,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("fills to its target with warmed machines, a few at a time, and not beyond") {
-    Fixture f;
+    PoolFixture f;
     f.make();
     f.fill();
     CHECK(f.driver->warm_ups == 3);
@@ -171,7 +170,7 @@ TEST_CASE("fills to its target with warmed machines, a few at a time, and not be
 }
 
 TEST_CASE("a take hands out a warm machine, claimed, and the pool fills up again") {
-    Fixture f;
+    PoolFixture f;
     f.make();
     f.fill();
     auto machine = f.take();
@@ -184,7 +183,7 @@ TEST_CASE("a take hands out a warm machine, claimed, and the pool fills up again
 }
 
 TEST_CASE("an empty pool starts a clone for the one who asks") {
-    Fixture f;
+    PoolFixture f;
     f.options.target = 0;
     f.make();
     auto machine = f.take();
@@ -198,7 +197,7 @@ TEST_CASE("an empty pool starts a clone for the one who asks") {
 }
 
 TEST_CASE("a machine that does not answer, or cannot be claimed, is never handed out") {
-    Fixture f;
+    PoolFixture f;
     f.make();
     f.fill();
     f.driver->fail_checks = true;
@@ -215,7 +214,7 @@ TEST_CASE("a machine that does not answer, or cannot be claimed, is never handed
 }
 
 TEST_CASE("a warm machine that dies is replaced, and was never taken") {
-    Fixture f;
+    PoolFixture f;
     f.make();
     f.fill();
     const std::string id = *f.driver->alive.begin();
@@ -227,7 +226,7 @@ TEST_CASE("a warm machine that dies is replaced, and was never taken") {
 }
 
 TEST_CASE("machines beyond the limit are refused with advice, and a death makes room") {
-    Fixture f;
+    PoolFixture f;
     f.options.target = 0;
     f.options.capacity.machines_max = 2;
     f.make();
@@ -246,7 +245,7 @@ TEST_CASE("machines beyond the limit are refused with advice, and a death makes 
 }
 
 TEST_CASE("a take without room waits for a machine's end") {
-    Fixture f;
+    PoolFixture f;
     f.options.target = 0;
     f.options.capacity.machines_max = 1;
     f.options.capacity.wait_max = 10s;
@@ -267,7 +266,7 @@ TEST_CASE("a take without room waits for a machine's end") {
 }
 
 TEST_CASE("what machines may come to use is counted, warm ones too, and given back") {
-    Fixture f;
+    PoolFixture f;
     f.options.target = 1;
     f.options.machine_overhead_bytes = 100;
     f.options.capacity.memory_max_bytes = 1500;
@@ -290,7 +289,7 @@ TEST_CASE("what machines may come to use is counted, warm ones too, and given ba
 }
 
 TEST_CASE("failed starts back off, open the breaker, and one success closes it") {
-    Fixture f;
+    PoolFixture f;
     f.driver->fail_starts = true;
     f.make();
     f.until([&f] { return f.pool->status().breaker_open; });
@@ -307,7 +306,7 @@ TEST_CASE("failed starts back off, open the breaker, and one success closes it")
 }
 
 TEST_CASE("a failed warm-up throws the machine away and counts as a failed start") {
-    Fixture f;
+    PoolFixture f;
     f.driver->fail_warm_ups = true;
     f.make();
     f.until([&f] { return f.pool->status().start_failures >= 2; });
@@ -316,7 +315,7 @@ TEST_CASE("a failed warm-up throws the machine away and counts as a failed start
 }
 
 TEST_CASE("old machines are replaced") {
-    Fixture f;
+    PoolFixture f;
     f.options.age_max = 30ms;
     f.make();
     f.until([&f] { return f.pool->status().expired >= 3; });
@@ -325,7 +324,7 @@ TEST_CASE("old machines are replaced") {
 }
 
 TEST_CASE("a new template replaces what is warm; stopping ends it all") {
-    Fixture f;
+    PoolFixture f;
     f.make();
     f.fill();
     const auto old = f.driver->alive;
@@ -344,7 +343,7 @@ TEST_CASE("a new template replaces what is warm; stopping ends it all") {
 }
 
 TEST_CASE("dropping the pool drops its warm machines, and starts in flight end") {
-    Fixture f;
+    PoolFixture f;
     f.make();
     f.fill();
     auto machine = f.take();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tests/unit/vm/qemu/arguments.h"
+
 using namespace cellblock::vm;
 
 namespace {
@@ -24,10 +26,6 @@ QemuDescriptors descriptors() {
     out.monitor = 14;
     out.port = 15;
     return out;
-}
-
-bool has(const std::vector<std::string>& arguments, const std::string& wanted) {
-    return std::find(arguments.begin(), arguments.end(), wanted) != arguments.end();
 }
 
 std::string after(const std::vector<std::string>& arguments, const std::string& option) {

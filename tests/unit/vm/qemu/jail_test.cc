@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "base/process.h"
+#include "tests/unit/vm/qemu/arguments.h"
 
 using namespace cellblock;
 using namespace cellblock::vm;
@@ -17,10 +18,6 @@ std::size_t index_of(const std::vector<std::string>& arguments, const std::strin
     const auto found = std::find(arguments.begin(), arguments.end(), wanted);
     REQUIRE_MESSAGE(found != arguments.end(), wanted);
     return static_cast<std::size_t>(found - arguments.begin());
-}
-
-bool has(const std::vector<std::string>& arguments, const std::string& wanted) {
-    return std::find(arguments.begin(), arguments.end(), wanted) != arguments.end();
 }
 
 // What `script` prints in a jail as this test's user gets it; absent where the host allows no jail.

@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/limits.h"
+#include "tests/unit/temporary_folder.h"
 
 using namespace cellblock;
 using namespace cellblock::vm;
@@ -23,12 +24,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Fixture {
-    fs::path folder = fs::temp_directory_path() / ("cellblock-states-" + new_short_id());
+struct StatesFixture {
+    TemporaryFolder kept;
+    fs::path folder = kept.path();
     StateStore store{folder};
-
-    Fixture() = default;
-    ~Fixture() { fs::remove_all(folder); }
 };
 
 MachineState some_state(std::vector<PageRun> runs, unsigned seed = 1) {
@@ -61,7 +60,7 @@ void flip_a_byte(const fs::path& path, std::size_t at) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "a state comes back as it was saved, with its description") {
+TEST_CASE_FIXTURE(StatesFixture, "a state comes back as it was saved, with its description") {
     const MachineState state = some_state({PageRun(0, 3), PageRun(17, 900)});
     const auto saved = store.save("one", state, Json{{"who", "me"}});
     REQUIRE(saved.has_value());
@@ -76,7 +75,7 @@ TEST_CASE_FIXTURE(Fixture, "a state comes back as it was saved, with its descrip
     CHECK(same(**loaded, state));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a state of no pages at all is a state") {
+TEST_CASE_FIXTURE(StatesFixture, "a state of no pages at all is a state") {
     const MachineState state = some_state({});
     const auto saved = store.save("empty", state, Json::object());
     REQUIRE(saved.has_value());
@@ -85,7 +84,7 @@ TEST_CASE_FIXTURE(Fixture, "a state of no pages at all is a state") {
     CHECK(same(**loaded, state));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a state that was changed or cut on disk is refused") {
+TEST_CASE_FIXTURE(StatesFixture, "a state that was changed or cut on disk is refused") {
     const auto saved = store.save("one", some_state({PageRun(5, 20)}), Json::object());
     REQUIRE(saved.has_value());
     const fs::path file = folder / "one" / "state";
@@ -102,7 +101,8 @@ TEST_CASE_FIXTURE(Fixture, "a state that was changed or cut on disk is refused")
     CHECK_FALSE(store.load(*saved).has_value());
 }
 
-TEST_CASE_FIXTURE(Fixture, "no cut and no changed byte of a file gets past the decoder unseen") {
+TEST_CASE_FIXTURE(StatesFixture,
+                  "no cut and no changed byte of a file gets past the decoder unseen") {
     const MachineState state = some_state({PageRun(1, 2), PageRun(9, 1)});
     REQUIRE(store.save("one", state, Json::object()).has_value());
     const auto whole = read_file(folder / "one" / "state", limits::MiB);
@@ -122,7 +122,7 @@ TEST_CASE_FIXTURE(Fixture, "no cut and no changed byte of a file gets past the d
     CHECK(same(*decoded, state));
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(StatesFixture,
                   "what a crash left half-way is removed, and damaged manifests are left out") {
     REQUIRE(store.save("good", some_state({}), Json::object()).has_value());
     REQUIRE(store.save("bad", some_state({}), Json::object()).has_value());
@@ -135,14 +135,16 @@ TEST_CASE_FIXTURE(Fixture,
     CHECK_FALSE(fs::exists(folder / "half.new"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "removing is complete, and removing what is not there is no error") {
+TEST_CASE_FIXTURE(StatesFixture,
+                  "removing is complete, and removing what is not there is no error") {
     REQUIRE(store.save("one", some_state({}), Json::object()).has_value());
     REQUIRE(store.remove("one").has_value());
     REQUIRE(store.remove("one").has_value());
     CHECK(fs::is_empty(folder));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a save that fails leaves nothing behind, and what was there before") {
+TEST_CASE_FIXTURE(StatesFixture,
+                  "a save that fails leaves nothing behind, and what was there before") {
     const MachineState state = some_state({PageRun(0, 1)});
     REQUIRE(store.save("one", state, Json{{"version", 1}}).has_value());
     // The place is taken by a folder that cannot be replaced: it is not empty.
@@ -155,7 +157,7 @@ TEST_CASE_FIXTURE(Fixture, "a save that fails leaves nothing behind, and what wa
 }
 
 TEST_CASE("killed at any moment of saving and removing, a store holds whole states only") {
-    Fixture f;
+    StatesFixture f;
     std::mt19937 random(7);
     for (int round = 0; round < 15; ++round) {
         const pid_t child = ::fork();

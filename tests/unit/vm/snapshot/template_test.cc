@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/ids.h"
+#include "tests/unit/temporary_folder.h"
 #include "tests/unit/vm/run_loop.h"
 #include "vm/snapshot/sha256.h"
 
@@ -15,12 +16,6 @@ namespace asio = boost::asio;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Folder {
-    fs::path path = fs::temp_directory_path() / ("template-" + new_short_id());
-    Folder() { fs::create_directories(path); }
-    ~Folder() { fs::remove_all(path); }
-};
 
 TemplateRecipe make_recipe(const fs::path& image) {
     fs::create_directories(image);
@@ -63,12 +58,12 @@ TemplateManifest put_template(const fs::path& cache, const TemplateRecipe& recip
     return manifest;
 }
 
-struct Fixture {
-    Folder cache;
+struct TemplateFixture {
+    TemporaryFolder cache;
     asio::io_context loop;
     WorkerPool workers;  // joined before the loop dies
-    TemplateRecipe recipe = make_recipe(cache.path / "image");
-    TemplateStore store{cache.path, std::make_shared<QemuHost>(), workers};
+    TemplateRecipe recipe = make_recipe(cache.path() / "image");
+    TemplateStore store{cache.path(), std::make_shared<QemuHost>(), workers};
 
     auto open() { return run_on(loop, store.open(recipe)); }
 };
@@ -76,8 +71,8 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("the key depends on all that a template depends on") {
-    const Folder folder;
-    const TemplateRecipe recipe = make_recipe(folder.path);
+    const TemporaryFolder folder;
+    const TemplateRecipe recipe = make_recipe(folder.path());
     const std::string key = key_of(recipe);
     CHECK(key.size() == 64);
     CHECK(key == key_of(recipe));
@@ -98,9 +93,9 @@ TEST_CASE("the key depends on all that a template depends on") {
     other.qemu_build = "QEMU emulator version 10.0";
     CHECK(key_of(other) != key);
     for (const char* name : {"vmlinuz", "initramfs-base.img", "root.erofs", "image.json"}) {
-        REQUIRE(write_file_atomically(folder.path / name, "changed"));
+        REQUIRE(write_file_atomically(folder.path() / name, "changed"));
         CHECK_MESSAGE(key_of(recipe) != key, name);
-        REQUIRE(write_file_atomically(folder.path / name, name));
+        REQUIRE(write_file_atomically(folder.path() / name, name));
     }
     CHECK(key_of(recipe) == key);
     // What people call it does not matter.
@@ -110,9 +105,9 @@ TEST_CASE("the key depends on all that a template depends on") {
 }
 
 TEST_CASE("a missing image file is told, with what to do") {
-    const Folder folder;
-    const TemplateRecipe recipe = make_recipe(folder.path);
-    fs::remove(folder.path / "root.erofs");
+    const TemporaryFolder folder;
+    const TemplateRecipe recipe = make_recipe(folder.path());
+    fs::remove(folder.path() / "root.erofs");
     const auto inputs = template_key_inputs(recipe);
     REQUIRE_FALSE(inputs.has_value());
     CHECK_FALSE(inputs.error().advice.empty());
@@ -126,8 +121,8 @@ TEST_CASE("the difference of two keys has names") {
 }
 
 TEST_CASE("a template is loaded once, sealed, and shared") {
-    Fixture f;
-    put_template(f.cache.path, f.recipe);
+    TemplateFixture f;
+    put_template(f.cache.path(), f.recipe);
     const auto first = f.open();
     REQUIRE_MESSAGE(first.has_value(), first.error().text());
     const int ram = (*first)->clone_source().ram->get();
@@ -140,7 +135,7 @@ TEST_CASE("a template is loaded once, sealed, and shared") {
 }
 
 TEST_CASE("a template that is not there is not_found and says how to build it") {
-    Fixture f;
+    TemplateFixture f;
     const auto opened = f.open();
     CHECK(opened.error().code == ErrorCode::not_found);
     CHECK(opened.error().advice.find("template build") != std::string::npos);
@@ -148,9 +143,9 @@ TEST_CASE("a template that is not there is not_found and says how to build it") 
 
 TEST_CASE("a damaged template is refused, whichever part is damaged") {
     for (const char* part : {"ram", "devices", "manifest.json"}) {
-        Fixture f;
-        const TemplateManifest manifest = put_template(f.cache.path, f.recipe);
-        const fs::path folder = f.cache.path / "templates" / short_key(manifest.key);
+        TemplateFixture f;
+        const TemplateManifest manifest = put_template(f.cache.path(), f.recipe);
+        const fs::path folder = f.cache.path() / "templates" / short_key(manifest.key);
         if (std::string(part) == "ram") {
             const auto ram = open_file(folder / "ram", O_RDWR);
             REQUIRE(::pwrite(ram->get(), "D", 1, 8192) == 1);
@@ -162,27 +157,27 @@ TEST_CASE("a damaged template is refused, whichever part is damaged") {
 }
 
 TEST_CASE("a manifest under a key that its inputs do not have is refused") {
-    Fixture f;
-    TemplateManifest manifest = put_template(f.cache.path, f.recipe);
+    TemplateFixture f;
+    TemplateManifest manifest = put_template(f.cache.path(), f.recipe);
     manifest.inputs["host_kernel"] = "another";
-    const fs::path folder = f.cache.path / "templates" / short_key(manifest.key);
+    const fs::path folder = f.cache.path() / "templates" / short_key(manifest.key);
     REQUIRE(write_file_atomically(folder / "manifest.json", to_json(manifest).dump()));
     CHECK_FALSE(f.open().has_value());
     CHECK(f.store.list()->empty());
 }
 
 TEST_CASE("templates are listed, removed by prefix, and pruned by use; open ones live on") {
-    Fixture f;
-    const TemplateManifest kept = put_template(f.cache.path, f.recipe);
+    TemplateFixture f;
+    const TemplateManifest kept = put_template(f.cache.path(), f.recipe);
     const auto opened = f.open();
     REQUIRE(opened.has_value());
     TemplateRecipe other = f.recipe;
     other.guest_files = "older agent";
-    const TemplateManifest old = put_template(f.cache.path, other);
+    const TemplateManifest old = put_template(f.cache.path(), other);
     CHECK(f.store.list()->size() == 2);
     CHECK_FALSE(run_on(f.loop, f.store.remove(old.key.substr(0, 3))).has_value());
     CHECK_FALSE(run_on(f.loop, f.store.remove("ffffffffffff")).has_value());
-    const fs::path manifest = f.cache.path / "templates" / short_key(old.key) / "manifest.json";
+    const fs::path manifest = f.cache.path() / "templates" / short_key(old.key) / "manifest.json";
     fs::last_write_time(manifest, fs::file_time_type::clock::now() - std::chrono::hours(1));
     CHECK(run_on(f.loop, f.store.keep_last_used(2))->empty());
     const auto removed = run_on(f.loop, f.store.keep_last_used(1));

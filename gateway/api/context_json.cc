@@ -4,6 +4,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/ids.h"
+
 namespace cellblock::gateway::api {
 namespace {
 
@@ -143,6 +145,11 @@ Result<ExecuteBody> execute_body_from(const Json& body) {
     if (on_disconnect && *on_disconnect != "interrupt" && *on_disconnect != "go_on") {
         return bad("field 'on_disconnect' must be \"interrupt\" or \"go_on\"");
     }
+    CB_TRY_ASSIGN(execution_id, optional_string(body, "execution_id"));
+    if (execution_id && !is_valid_id(*execution_id)) {
+        return bad("field 'execution_id' must be 1 to 64 letters, digits, '-' or '_'");
+    }
+    execute.execution_id = std::move(execution_id);
     if (on_disconnect == "go_on") execute.on_disconnect = OnDisconnect::go_on;
     execute.code = std::move(code);
     execute.context_id = std::move(context_id);

@@ -35,6 +35,8 @@ enum class OnDisconnect { interrupt, go_on };
 // (jobs/notifier.h)}. Unknown fields are ignored, as E2B does.
 struct ExecuteBody {
     std::string code;
+    // The caller's own name for the execution: it can be asked for even when no answer arrived.
+    std::optional<std::string> execution_id;
     std::optional<std::string> context_id;
     std::optional<std::string> language;
     std::map<std::string, std::string> environment;

@@ -14,6 +14,8 @@
 //
 // A caller that goes away interrupts its cell, and a queued one is taken back, unless the body has
 // "on_disconnect": "go_on". Either way GET /executions/{id}/stream has all lines (executions.cc).
+// "execution_id" is a name of the caller's own, so that it can ask even when no head of an answer
+// reached it; 409 when there is such an execution already, so that asking again runs nothing twice.
 #include "base/ids.h"
 #include "base/spawn.h"
 #include "gateway/api/bind.h"
@@ -94,7 +96,7 @@ asio::awaitable<Result<void>> execute(Services& services, Request& request,
     CB_CO_TRY_ASSIGN(context, co_await context_for(body, *sandbox));
 
     NewExecution wanted;
-    wanted.request.id = new_short_id();
+    wanted.request.id = body.execution_id ? *body.execution_id : new_short_id();
     wanted.request.code = std::move(body.code);
     wanted.request.environment = std::move(body.environment);
     wanted.request.timeout = body.timeout;

@@ -32,6 +32,11 @@ Deadline deadline_of(const LoggedExecution& logged) {
     return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(until - now);
 }
 
+Error in_use(const std::string& id) {
+    return Error(ErrorCode::conflict, "there is an execution \"" + id + "\" already",
+                 "read it at GET /executions/" + id + "/stream, or choose another execution_id");
+}
+
 Result<std::string> message_id_in(const std::string& header) {
     const JsonLimits bounds{limits::kernel_header_max_bytes};
     CB_TRY_ASSIGN(json, parse_json(header, bounds, "the header of a logged request"));
@@ -153,10 +158,14 @@ asio::awaitable<Result<RecordedExecutionPointer>> ExecutionTable::start(NewExecu
     logged.tenant = std::move(wanted.tenant);
     logged.created_at = std::chrono::system_clock::now();
     const std::string id = logged.request.id;
-    auto create = [folder = folder_, id, header = header_record(logged)] {
+    if (running_.contains(id) || !starting_.insert(id).second) co_return fail(in_use(id));
+    auto create = [folder = folder_, id, header = header_record(logged)]() -> Result<ExecutionLog> {
+        if (std::filesystem::exists(done_path(folder, id))) return fail(in_use(id));
         return ExecutionLog::create(folder, id, header);
     };
     auto created = co_await workers_.run(std::move(create));
+    starting_.erase(id);
+    if (!created && created.error().code == ErrorCode::conflict) co_return fail(created.error());
     std::optional<ExecutionLog> log;
     if (created) {
         log.emplace(std::move(*created));

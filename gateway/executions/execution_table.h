@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,7 @@ class ExecutionTable {
     void prepare(const std::string& context_id, kernel_proxy::KernelImage& image);
     void resume(const SandboxManager& sandboxes);
 
-    // Queues a cell. Errors are the kernel's (Kernel::execute).
+    // Queues a cell. Errors are the kernel's (Kernel::execute); conflict when its id is in use.
     boost::asio::awaitable<Result<RecordedExecutionPointer>> start(NewExecution wanted);
     // Its lines go on here. An error when it cannot be recorded.
     boost::asio::awaitable<Result<RecordedExecutionPointer>> go_on(CopiedExecution copied);
@@ -82,6 +83,7 @@ class ExecutionTable {
     artifacts::Store& store_;
     WorkerPool& workers_;
     const std::filesystem::path folder_;
+    std::set<std::string> starting_;  // on their way into running_
     std::map<std::string, RecordedExecutionPointer> running_;
     std::vector<Left> left_;  // in the order in which they were made
     Deadline trim_at_ = Deadline::min();

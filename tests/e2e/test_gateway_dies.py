@@ -174,6 +174,32 @@ def test_a_client_that_lost_its_connection_comes_back_for_the_rest(mortal):
     assert [line["name"] for line in lines if line["type"] == "error"] == ["Interrupted"]
 
 
+def test_an_execution_of_the_callers_own_name_is_found_by_it_and_never_begun_twice(mortal):
+    sandbox = mortal.gateway.create_sandbox(timeout=900)
+    body = {"code": "print('once', flush=True); import time; time.sleep(30)"}
+    body |= {"execution_id": "my-run_1", "on_disconnect": "go_on"}
+    headers = {"E2b-Sandbox-Id": sandbox}
+
+    def start(**options):
+        return mortal.gateway.request("POST", "/execute", json=body, headers=headers, **options)
+
+    with start(stream=True) as head:
+        assert head.headers["X-Execution-Id"] == "my-run_1"  # ... which may be lost on its way
+        again = start()
+        assert again.status_code == 409 and "GET /executions/my-run_1/stream" in again.text
+    mortal.kill()
+    mortal.start()
+    assert start().status_code == 409
+    lines = mortal.follow("my-run_1", 0)
+    assert "".join(line["text"] for line in lines if line["type"] == "stdout") == "once\n"
+    assert start().status_code == 409, "one that has ended was begun again"
+    for wrong in ("", "../x", "a" * 65, "a b"):
+        answer = mortal.gateway.request(
+            "POST", "/execute", json={"code": "1", "execution_id": wrong}, headers=headers
+        )
+        assert answer.status_code == 422 and "execution_id" in answer.text, wrong
+
+
 def test_unknown_and_foreign_executions_are_404(mortal):
     for path in ("/executions/nonsense", "/executions/nonsense/stream", "/executions/_/stream"):
         assert mortal.gateway.request("GET", path).status_code == 404, path

@@ -115,4 +115,11 @@ Result<std::int64_t> required_integer(const Json& object, std::string_view field
     return require(optional_integer(object, field), field);
 }
 
+Result<std::uint64_t> required_count(const Json& object, std::string_view field) {
+    CB_TRY_ASSIGN(value, required_integer(object, field));
+    if (value >= 0) return static_cast<std::uint64_t>(value);
+    return fail(ErrorCode::invalid_argument,
+                "field '" + std::string(field) + "' must not be negative");
+}
+
 }  // namespace cellblock

@@ -39,5 +39,7 @@ Result<std::optional<bool>> optional_boolean(const Json& object, std::string_vie
 // Required: absent is invalid_argument too.
 Result<std::string> required_string(const Json& object, std::string_view field);
 Result<std::int64_t> required_integer(const Json& object, std::string_view field);
+// ... and not negative.
+Result<std::uint64_t> required_count(const Json& object, std::string_view field);
 
 }  // namespace cellblock

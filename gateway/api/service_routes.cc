@@ -8,9 +8,13 @@ using http::ResponseWriter;
 
 namespace {
 
-// E2B's health answer is the JSON string "OK"; it needs no token.
-awaitable<Result<void>> health(ResponseWriter& writer) {
+// E2B's health answer is the JSON string "OK"; it needs no token. 503 with the reason while the
+// gateway is not ready, so that a load balancer waits.
+awaitable<Result<void>> health(const ServiceInfo& info, ResponseWriter& writer) {
     writer.headers().set("Cache-Control", "no-store");
+    if (info.ready) {
+        CB_CO_TRY(info.ready());
+    }
     const Json ok = "OK";
     co_return co_await writer.send_json(200, ok);
 }
@@ -33,16 +37,18 @@ void add_service_routes(http::Router& router, metrics::Registry& registry, Servi
     http::RouteOptions open;
     open.access = http::Access::open;
     open.style = http::ErrorStyle::code_interpreter;
+    open.needs = http::Needs::nothing;
+    // Each handler's own copy lives as long as the router.
     router.add("GET", "/health", open,
-               [](Request&, ResponseWriter& writer) { return health(writer); });
+               [info](Request&, ResponseWriter& writer) { return health(info, writer); });
 
-    const http::RouteOptions closed;
+    http::RouteOptions closed;
+    closed.needs = http::Needs::nothing;
     const std::function<void()> refresh = info.refresh_metrics;
     router.add("GET", "/metrics", closed, [&registry, refresh](Request&, ResponseWriter& writer) {
         if (refresh) refresh();
         return exposition(registry, writer);
     });
-    // The handler's own copy lives as long as the router.
     router.add("GET", "/version", closed,
                [info = std::move(info)](Request&, ResponseWriter& writer) {
                    return version(info, writer);

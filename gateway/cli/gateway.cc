@@ -31,7 +31,9 @@ constexpr std::chrono::seconds last_words{2};
 }  // namespace
 
 Gateway::Gateway(config::Config config, int ready_fd)
-    : config_(std::move(config)), ready_fd_(ready_fd) {}
+    : config_(std::move(config)),
+      ready_fd_(ready_fd),
+      readiness_(loop_.get_executor(), std::chrono::seconds(config_.start_wait_s)) {}
 
 Gateway::~Gateway() = default;
 
@@ -45,7 +47,9 @@ Result<void> Gateway::prepare() {
     quotas.bytes_per_tenant_max = artifacts_max_bytes() / 10 * 11;
     CB_TRY_ASSIGN(store, artifacts::Store::open(config_.state_directory() / "artifacts", quotas));
     store_ = std::move(store);
-    machines_ = std::make_unique<Machines>(loop_.get_executor(), config_, workers_);
+    machines_ = std::make_unique<Machines>(
+        loop_.get_executor(), config_, workers_,
+        [this](const std::string& step) { readiness_.doing("building the template: " + step); });
     return {};
 }
 
@@ -161,6 +165,10 @@ Result<void> Gateway::make_server() {
 void Gateway::add_routes(http::Router& router) {
     api::ServiceInfo info;
     info.version = CELLBLOCK_VERSION;
+    info.ready = [this]() -> Result<void> {
+        if (!readiness_.is_ready()) return fail(readiness_.refusal());
+        return {};
+    };
     info.details = [this] { return machines_->describe(); };
     info.refresh_metrics = [this] { machines_->refresh_metrics(metrics_); };
     api::add_service_routes(router, metrics_, std::move(info));
@@ -179,6 +187,7 @@ void Gateway::add_routes(http::Router& router) {
 Result<void> Gateway::serve(http::Router router) {
     http::ServerOptions options;
     options.connections_max = static_cast<std::size_t>(config_.connections_max);
+    options.readiness = &readiness_;
     if (config_.compat == "kernel-gateway") {
         options.unknown_path_style = http::ErrorStyle::kernel_gateway;
     }
@@ -198,10 +207,14 @@ Result<void> Gateway::serve(http::Router router) {
 }
 
 asio::awaitable<void> Gateway::bring_up() {
-    // First, so that a taken port is told before a minute went into a template. Clients that come
-    // early wait in the listening socket's queue.
+    // First, so that a taken port is told before a minute went into a template, and clients that
+    // come early are told what they wait for.
     auto started = make_server();
-    if (started) started = co_await machines_->start();
+    if (started) {
+        server_->start();
+        started = co_await machines_->start();
+    }
+    readiness_.doing("going on with the sandboxes of an earlier gateway");
     if (started) started = co_await take_over();
     if (started) started = co_await jobs_->open();
     if (started && notebook_) started = co_await start_notebook();
@@ -213,7 +226,7 @@ asio::awaitable<void> Gateway::bring_up() {
     }
     machines_->fill_pool();
     jupyter_->offer(offered_kernels(machines_->image()));
-    server_->start();
+    readiness_.ready();
     if (!notebook_) {
         spawn_logged(loop_.get_executor(), jupyter_->cull_kernels(), "cull_kernels", nullptr);
     }
@@ -304,6 +317,7 @@ asio::awaitable<void> Gateway::hand_over() {
 }
 
 asio::awaitable<void> Gateway::take_down() {
+    readiness_.give_up();
     if (notebook_) notebook_->stop();
     if (server_) {
         http::Server::LastWords end_streams = [this] { return end_sandboxes(); };

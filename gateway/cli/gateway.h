@@ -23,6 +23,7 @@
 #include "gateway/auth/admission.h"
 #include "gateway/cli/machines.h"
 #include "gateway/config/config.h"
+#include "gateway/http/readiness.h"
 #include "gateway/http/server.h"
 #include "gateway/jobs/jobs.h"
 #include "gateway/jupyter/door.h"
@@ -82,6 +83,7 @@ class Gateway {
     WorkerPool workers_;
     boost::asio::signal_set signals_{loop_};
     boost::asio::steady_timer tidy_timer_{loop_};
+    http::Readiness readiness_;
     std::unique_ptr<artifacts::Store> store_;
     std::unique_ptr<Machines> machines_;
     std::unique_ptr<SandboxManager> sandboxes_;

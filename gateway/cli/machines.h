@@ -4,6 +4,7 @@
 // Owner: Gateway. Loop thread only.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,9 +27,11 @@ namespace cellblock::gateway::cli {
 
 class Machines {
   public:
-    // `config` and `workers` outlive it.
+    // What of the template is being made now: "starting a kernel".
+    using StepSink = std::function<void(const std::string& step)>;
+    // `config`, `workers` and what `tell_step` uses outlive it.
     Machines(boost::asio::any_io_executor executor, const config::Config& config,
-             WorkerPool& workers);
+             WorkerPool& workers, StepSink tell_step);
 
     // Finds what an earlier gateway left, ends what nobody can go on with, opens or builds the
     // template. Machines can be had from then on.
@@ -69,6 +72,7 @@ class Machines {
     const boost::asio::any_io_executor executor_;
     const config::Config& config_;
     WorkerPool& workers_;
+    const StepSink tell_step_;
     const std::filesystem::path run_folder_;
     std::shared_ptr<vm::QemuHost> host_;
     vm::TemplateStore templates_;

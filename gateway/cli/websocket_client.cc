@@ -72,6 +72,10 @@ Result<void> check_answer(std::string_view head, const std::string& key,
         return fail(ErrorCode::unauthorized, "the gateway refuses the token",
                     "set CELLBLOCK_TOKEN, or --token-file");
     }
+    if (status == 503) {
+        return fail(ErrorCode::unavailable, "the gateway is not ready, or has no room",
+                    "GET /health says why");
+    }
     if (status != 101 || field_of(head, "Sec-WebSocket-Accept") != http::accept_value(key) ||
         field_of(head, "Sec-WebSocket-Protocol") != protocol) {
         return fail(ErrorCode::not_supported,

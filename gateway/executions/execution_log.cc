@@ -33,20 +33,14 @@ Json to_json(const RecorderState& state) {
             {"displays", state.display_count}};
 }
 
-Result<std::uint64_t> count_in(const Json& json, std::string_view field) {
-    CB_TRY_ASSIGN(count, required_integer(json, field));
-    if (count < 0) return fail(ErrorCode::io, "an execution's log has a negative count");
-    return static_cast<std::uint64_t>(count);
-}
-
 Result<RecorderState> recorder_state_from(const Json& json) {
     RecorderState state;
-    CB_TRY_ASSIGN(inline_bytes, count_in(json, "inline"));
-    CB_TRY_ASSIGN(total, count_in(json, "total"));
-    CB_TRY_ASSIGN(kept, count_in(json, "kept"));
-    CB_TRY_ASSIGN(text_left, count_in(json, "text_left"));
-    CB_TRY_ASSIGN(rich_left, count_in(json, "rich_left"));
-    CB_TRY_ASSIGN(displays, count_in(json, "displays"));
+    CB_TRY_ASSIGN(inline_bytes, required_count(json, "inline"));
+    CB_TRY_ASSIGN(total, required_count(json, "total"));
+    CB_TRY_ASSIGN(kept, required_count(json, "kept"));
+    CB_TRY_ASSIGN(text_left, required_count(json, "text_left"));
+    CB_TRY_ASSIGN(rich_left, required_count(json, "rich_left"));
+    CB_TRY_ASSIGN(displays, required_count(json, "displays"));
     state.text.inline_bytes = inline_bytes;
     state.text.total_bytes = total;
     state.text.kept_bytes = kept;
@@ -84,7 +78,7 @@ Result<void> read_header(const Json& json, LoggedExecution& execution) {
 Result<void> read_sent(const Json& json, LoggedExecution& execution) {
     CB_TRY_ASSIGN(header, required_string(json, "header"));
     CB_TRY_ASSIGN(deadline, required_integer(json, "deadline_ns"));
-    CB_TRY_ASSIGN(position, count_in(json, "position"));
+    CB_TRY_ASSIGN(position, required_count(json, "position"));
     execution.header = std::move(header);
     execution.deadline = wall_time_from(deadline);
     execution.position = position;
@@ -104,7 +98,7 @@ Result<void> read_record(const Json& json, LoggedExecution& execution) {
         execution.reply = std::move(status);
         return {};
     }
-    CB_TRY_ASSIGN(position, count_in(json, "p"));
+    CB_TRY_ASSIGN(position, required_count(json, "p"));
     execution.position = position;
     const auto lines = json.find("l");
     if (lines == json.end()) return {};

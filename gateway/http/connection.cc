@@ -210,6 +210,10 @@ asio::awaitable<Result<void>> Connection::dispatch(Request& request, ResponseWri
                            " bytes, and at most " + std::to_string(route.options.body_max_bytes) +
                            " are taken here");
     }
+    Readiness* const readiness = core_->options.readiness;
+    if (readiness && route.options.needs == Needs::everything && !readiness->is_ready()) {
+        CB_CO_TRY(co_await readiness->wait());
+    }
     co_return co_await run_handler(request, writer, route);
 }
 

@@ -35,10 +35,14 @@ enum class OnDisconnect {
     cancel,  // long work that nobody waits for any more
 };
 
+// What must be there before the handler runs (readiness.h).
+enum class Needs { everything, nothing };
+
 struct RouteOptions {
     ErrorStyle style = ErrorStyle::control_plane;
     Access access = Access::token;
     OnDisconnect on_disconnect = OnDisconnect::finish;
+    Needs needs = Needs::everything;
     std::uint64_t body_max_bytes = limits::http_json_body_max_bytes;
 
     RouteOptions() = default;

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/metrics.h"
 #include "base/worker_pool.h"
+#include "gateway/http/readiness.h"
 #include "gateway/http/router.h"
 #include "gateway/http/tls.h"
 
@@ -31,6 +32,7 @@ struct ServerOptions {
     std::chrono::milliseconds sweep_interval = limits::http_sweep_interval;
     std::size_t connections_max = limits::http_connections_max;
     std::shared_ptr<TlsContext> tls;                            // null: plain TCP
+    Readiness* readiness = nullptr;                             // null: ready from the start
     ErrorStyle unknown_path_style = ErrorStyle::control_plane;  // for what no route serves
 
     ServerOptions() = default;

@@ -34,12 +34,6 @@ Json progress_json(const NoticeProgress& progress) {
     return json;
 }
 
-Result<std::uint64_t> size_field(const Json& json, std::string_view field) {
-    CB_TRY_ASSIGN(value, required_integer(json, field));
-    if (value < 0) return fail(ErrorCode::io, "a size of a job is negative");
-    return static_cast<std::uint64_t>(value);
-}
-
 Result<std::optional<WallTime>> time_field(const Json& json, std::string_view field) {
     CB_TRY_ASSIGN(value, optional_integer(json, field));
     return value ? std::optional(wall_time_from(*value)) : std::nullopt;
@@ -151,9 +145,9 @@ Result<JobRecord> job_record_from(const Json& json) {
     CB_TRY_ASSIGN(created, required_integer(json, "created_at_ns"));
     CB_TRY_ASSIGN(ended, time_field(json, "ended_at_ns"));
     CB_TRY_ASSIGN(until, time_field(json, "sandbox_until_ns"));
-    CB_TRY_ASSIGN(detached_from, size_field(json, "detached_from"));
-    CB_TRY_ASSIGN(output_bytes, size_field(json, "output_bytes"));
-    CB_TRY_ASSIGN(lines_dropped, size_field(json, "lines_dropped"));
+    CB_TRY_ASSIGN(detached_from, required_count(json, "detached_from"));
+    CB_TRY_ASSIGN(output_bytes, required_count(json, "output_bytes"));
+    CB_TRY_ASSIGN(lines_dropped, required_count(json, "lines_dropped"));
     CB_TRY_ASSIGN(adopted_by, required_string(json, "adopted_by"));
     const auto artifacts = json.find("artifacts");
     if (artifacts == json.end() || !artifacts->is_array()) {

@@ -37,15 +37,9 @@ Result<std::vector<std::string>> string_list(const Json& json, const std::string
     return list;
 }
 
-Result<std::uint64_t> count_in(const Json& json, const std::string& field) {
-    CB_TRY_ASSIGN(count, required_integer(json, field));
-    if (count < 0) return contradiction(field);
-    return static_cast<std::uint64_t>(count);
-}
-
 Result<ChannelsImage> channels_from(const Json& json) {
     ChannelsImage channels;
-    CB_TRY_ASSIGN(base, count_in(json, "base"));
+    CB_TRY_ASSIGN(base, required_count(json, "base"));
     channels.base = base;
     const auto sessions = json.find("sessions");
     const auto requests = json.find("requests");
@@ -57,7 +51,7 @@ Result<ChannelsImage> channels_from(const Json& json) {
         if (!entry.is_object()) return contradiction("clients");
         ChannelsImage::SessionPlace place;
         CB_TRY_ASSIGN(name, required_string(entry, "name"));
-        CB_TRY_ASSIGN(has, count_in(entry, "has"));
+        CB_TRY_ASSIGN(has, required_count(entry, "has"));
         place.name = std::move(name);
         place.has = has;
         channels.sessions.push_back(std::move(place));

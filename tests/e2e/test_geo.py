@@ -1,12 +1,12 @@
 """Tables with geometries: geopandas, which the image does not have, brought into the sandbox."""
 
-import os
 import sys
 from pathlib import Path
 
 import pytest
 from support.awkward_frames import PATIENCE
 from support.gateway import ROOT
+from support.paths import cache_folder
 
 sys.path.insert(0, str(ROOT / "vm" / "image"))
 import wheels  # noqa: E402
@@ -32,7 +32,7 @@ places = geopandas.GeoDataFrame(
 @pytest.fixture(scope="module")
 def geo(gateway):
     """A sandbox where geopandas can be imported."""
-    cache = Path(os.environ.get("CELLBLOCK_CACHE_DIR", "/var/cache/cellblock")) / "test-geo"
+    cache = cache_folder() / "test-geo"
     sandbox = gateway.create_sandbox(timeout=1200)
     for wheel in sorted(wheels.fetch(LOCK, cache, print).glob("*.whl")):
         path = f"/sandboxes/{sandbox}/files/{wheel.name}"

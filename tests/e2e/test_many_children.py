@@ -44,6 +44,8 @@ def test_sixty_four_children_answer_and_no_two_are_alike():
         path = f"/sandboxes/{parent}/fork"
         forked = gateway.request("POST", path, json={"count": COUNT}, timeout=1200)
         assert forked.status_code == 201, forked.text
+        failed = [entry for entry in forked.json() if "sandbox" not in entry]
+        assert not failed, f"{failed}\n{gateway.log()}\n{gateway.consoles()}"
         children = [entry["sandbox"]["sandboxID"] for entry in forked.json()]
         assert len(set(children)) == COUNT
 

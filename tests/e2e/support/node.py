@@ -5,15 +5,15 @@ import os
 import subprocess
 from pathlib import Path
 
+from support.paths import cache_folder
+
 FOLDER = Path(__file__).resolve().parents[1] / "node"
 
 
 def packages() -> Path:
     """As tests/run names the folder: by the lock file's hash, beside images and templates."""
-    default = "/var/cache/cellblock" if os.getuid() == 0 else Path.home() / ".cache/cellblock"
-    cache = Path(os.environ.get("CELLBLOCK_CACHE_DIR", default))
     key = hashlib.sha256((FOLDER / "package-lock.json").read_bytes()).hexdigest()[:12]
-    found = cache / f"test-node-{key}" / "node_modules"
+    found = cache_folder() / f"test-node-{key}" / "node_modules"
     assert found.is_dir(), f"no {found}: `tests/run e2e` installs it"
     return found
 

@@ -39,7 +39,7 @@ TEST_CASE("dump_ascii escapes everything that a line-based reader could split on
 
 TEST_CASE("field readers tell absent from wrong") {
     const Json object = {
-        {"name", "x"}, {"n", 3}, {"none", nullptr}, {"big", 18446744073709551615ULL}};
+        {"name", "x"}, {"n", 3}, {"less", -1}, {"none", nullptr}, {"big", 18446744073709551615ULL}};
     CHECK(optional_string(object, "name").value() == "x");
     CHECK_FALSE(optional_string(object, "none").value().has_value());
     CHECK_FALSE(optional_string(object, "missing").value().has_value());
@@ -47,4 +47,6 @@ TEST_CASE("field readers tell absent from wrong") {
     CHECK(optional_integer(object, "big").error().cause == "field 'big' is too large");
     CHECK(required_string(object, "missing").error().cause == "field 'missing' is missing");
     CHECK(required_integer(object, "n").value() == 3);
+    CHECK(required_count(object, "n").value() == 3);
+    CHECK(required_count(object, "less").error().cause == "field 'less' must not be negative");
 }

@@ -1,4 +1,4 @@
-"""While a template is built, clients are told what the gateway does, and are served once it is there.
+"""While a template is built, clients are told what the gateway does, and are served afterwards.
 
 The template is held back by its lock, as another process that builds it would.
 """

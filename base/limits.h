@@ -78,7 +78,9 @@ inline constexpr milliseconds agent_kernel_stop_grace{2000};
 inline constexpr milliseconds agent_kernel_kill_wait{10'000};
 // A dead kernel's last messages are still in its sockets.
 inline constexpr milliseconds agent_kernel_last_words{100};
-inline constexpr milliseconds agent_reseed_timeout{10'000};
+// Nearly as long as the claim that asks for it (machine_claim_timeout): 64 emulated children on two
+// cores answered within 10 s but for three of them.
+inline constexpr milliseconds agent_reseed_timeout{25'000};
 
 // --- base -------------------------------------------------------------------------------------
 // Threads for what blocks (SQLite, fsync, hashing): two keep a slow disk from stopping everything.

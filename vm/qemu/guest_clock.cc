@@ -1,9 +1,10 @@
 #include "vm/qemu/guest_clock.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
+#include <limits>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -16,9 +17,17 @@ namespace asio = boost::asio;
 
 namespace {
 
-struct Sample {
-    std::int64_t ahead_ns = 0;   // the guest's clock minus the host's
-    std::int64_t unsure_ns = 0;  // the true difference is within so much of it
+constexpr std::int64_t latest_guest_ns = std::numeric_limits<std::int64_t>::max() / 2;  // year 2116
+
+// The guest read its clock somewhere between a question and its answer: so each bounds how far that
+// clock is ahead of ours, and all together bound it far better than the quickest alone. (That one
+// was 60 ms wrong on a host whose answers took 130.) Marzullo's algorithm, as NTP has it.
+struct Bounds {
+    std::int64_t least_ns = std::numeric_limits<std::int64_t>::min();
+    std::int64_t most_ns = std::numeric_limits<std::int64_t>::max();
+
+    std::int64_t middle_ns() const { return least_ns + (most_ns - least_ns) / 2; }
+    std::int64_t unsure_ns() const { return std::abs(most_ns - least_ns) / 2; }
 };
 
 asio::awaitable<Result<std::int64_t>> call_clock(link::Link& link, std::int64_t step_by_ns) {
@@ -26,33 +35,37 @@ asio::awaitable<Result<std::int64_t>> call_clock(link::Link& link, std::int64_t 
     auto reply =
         co_await link::call(link, "clock", std::move(parameters), limits::guest_clock_timeout);
     if (!reply) co_return fail(reply.error());
-    co_return required_integer(*reply, "guest_ns");
+    CB_CO_TRY_ASSIGN(guest_ns, required_integer(*reply, "guest_ns"));
+    // A guest may answer anything; differences of these fit in 64 bits.
+    if (guest_ns < 0 || guest_ns > latest_guest_ns) {
+        co_return fail(ErrorCode::guest_protocol, "the guest's time is out of range");
+    }
+    co_return guest_ns;
 }
 
-asio::awaitable<Result<Sample>> ask(link::Link& link) {
+asio::awaitable<Result<void>> ask(link::Link& link, Bounds& ahead) {
     const auto begun = std::chrono::steady_clock::now();
     const std::int64_t host_ns = wall_clock_ns();
     const auto guest_ns = co_await call_clock(link, 0);
     if (!guest_ns) co_return fail(guest_ns.error());
     const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begun;
-    Sample sample;
-    sample.unsure_ns = took.count() / 2;
-    sample.ahead_ns = *guest_ns - (host_ns + sample.unsure_ns);
-    co_return sample;
+    ahead.least_ns = std::max<std::int64_t>(ahead.least_ns, *guest_ns - (host_ns + took.count()));
+    ahead.most_ns = std::min<std::int64_t>(ahead.most_ns, *guest_ns - host_ns);
+    co_return Result<void>();
 }
 
 }  // namespace
 
 asio::awaitable<Result<void>> settle_guest_clock(link::Link& link) {
-    std::optional<Sample> best;
+    const std::int64_t good_enough_ns = limits::guest_clock_good_enough.count();
+    Bounds ahead;
     for (int asked = 0; asked < limits::guest_clock_questions_max; ++asked) {
-        const auto sample = co_await ask(link);
-        if (!sample) co_return fail(sample.error().in("asking for the guest's time"));
-        if (!best || sample->unsure_ns < best->unsure_ns) best = *sample;
-        if (best->unsure_ns <= limits::guest_clock_good_enough.count()) break;
+        const auto answered = co_await ask(link, ahead);
+        if (!answered) co_return fail(answered.error().in("asking for the guest's time"));
+        if (ahead.unsure_ns() <= good_enough_ns) break;
     }
-    if (std::abs(best->ahead_ns) <= best->unsure_ns) co_return Result<void>();
-    const auto moved = co_await call_clock(link, -best->ahead_ns);
+    if (std::abs(ahead.middle_ns()) <= good_enough_ns) co_return Result<void>();
+    const auto moved = co_await call_clock(link, -ahead.middle_ns());
     if (!moved) co_return fail(moved.error().in("setting the guest's time"));
     co_return Result<void>();
 }

@@ -1,6 +1,6 @@
 // The guest's wall clock, held to the host's as NTP does it (RFC 5905, section 8): asked several
-// times, believed at the quickest answer, moved by the difference. An absolute time would be as
-// wrong as its way is long, which is a fifth of a second on a busy host.
+// times, believed within what all answers allow, moved by the difference. An absolute time would be
+// as wrong as its way is long, which is a fifth of a second on a busy host.
 //
 // Stateless; loop thread.
 #pragma once

@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -9,6 +10,11 @@ import time
 import requests
 
 START_TIMEOUT_S = 180
+
+
+def listens_at(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 class JupyterServer:
@@ -53,7 +59,8 @@ class JupyterServer:
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
             found = re.search(r"http://127\.0\.0\.1:(\d+)/", self.log_text())
-            if found and found.group(1) != "0":
+            # Its address is logged before it listens there.
+            if found and found.group(1) != "0" and listens_at(int(found.group(1))):
                 return f"http://127.0.0.1:{found.group(1)}"
             try:
                 self.process.wait(timeout=0.2)

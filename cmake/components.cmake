@@ -3,7 +3,7 @@
 
 # For those who only want the product or its tests: what nearly every source includes is compiled once,
 # and six sources of a target at a time, because most of a build is the same templates (JSON, coroutines,
-# options) made again for each source. A cold build takes a third of the time. Not where people work on
+# options) made again for each source. A cold build takes half the time. Not where people work on
 # the code (`cmake --preset release` by hand), so that a missing #include shows and one change compiles
 # one source. Names in a target's anonymous namespaces must differ for it.
 if(CELLBLOCK_SHARE_HEADERS)

@@ -17,8 +17,6 @@ namespace {
 
 // How much is written between two looks at the free disk.
 constexpr std::uint64_t disk_check_interval_bytes = 8 * limits::MiB;
-// Rows handled under one hold of the mutex.
-constexpr std::size_t step_rows = 100;
 
 Result<Fd> lock_folder(const std::filesystem::path& folder) {
     CB_TRY_ASSIGN(fd, open_file(folder / "lock", O_RDWR | O_CREAT, 0600));
@@ -237,7 +235,7 @@ Result<std::size_t> Store::remove_sandbox(const std::string& sandbox_id) {
     std::size_t removed = 0;
     while (true) {
         const std::lock_guard lock(core_->mutex);
-        CB_TRY_ASSIGN(ids, core_->index->ids_of_sandbox(sandbox_id, step_rows));
+        CB_TRY_ASSIGN(ids, core_->index->ids_of_sandbox(sandbox_id, detail::step_rows));
         if (ids.empty()) return removed;
         for (const std::string& id : ids) {
             CB_TRY(core_->erase_locked(id));

@@ -18,6 +18,9 @@
 
 namespace cellblock::artifacts::detail {
 
+// Rows handled under one hold of the mutex.
+inline constexpr std::size_t step_rows = 100;
+
 class StoreCore {
   public:
     StoreCore(Fd lock, Blobs blobs, std::unique_ptr<Index> index, Quotas quotas)

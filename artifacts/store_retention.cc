@@ -10,8 +10,6 @@
 namespace cellblock::artifacts {
 namespace {
 
-constexpr std::size_t retention_step_rows = 100;
-
 // The moment `age` before now; everything is younger when that lies before 1970. To the nanosecond:
 // rounded to seconds, an age of 0 would spare what was stored within the running second.
 std::int64_t moment_before(std::chrono::seconds age) {
@@ -28,18 +26,18 @@ Result<std::size_t> Store::gc(const GcPolicy& policy) {
     const std::int64_t too_old_ns = moment_before(policy.max_age);
     while (true) {
         const std::lock_guard lock(core_->mutex);
-        CB_TRY_ASSIGN(ids, core_->index->oldest_unpinned(too_old_ns, retention_step_rows));
+        CB_TRY_ASSIGN(ids, core_->index->oldest_unpinned(too_old_ns, detail::step_rows));
         for (const std::string& id : ids) {
             CB_TRY(core_->erase_locked(id));
             ++removed;
         }
-        if (ids.size() < retention_step_rows) break;
+        if (ids.size() < detail::step_rows) break;
     }
     while (true) {
         const std::lock_guard lock(core_->mutex);
         CB_TRY_ASSIGN(totals, core_->index->totals());
         if (totals.bytes <= policy.max_total_bytes) return removed;
-        CB_TRY_ASSIGN(ids, core_->index->oldest_unpinned(INT64_MAX, retention_step_rows));
+        CB_TRY_ASSIGN(ids, core_->index->oldest_unpinned(INT64_MAX, detail::step_rows));
         if (ids.empty()) return removed;
         for (const std::string& id : ids) {
             CB_TRY_ASSIGN(artifact, core_->index->find(id));
@@ -70,13 +68,13 @@ Result<CleanUpReport> Store::clean_up() {
     std::string last;
     while (true) {
         const std::lock_guard lock(core_->mutex);
-        CB_TRY_ASSIGN(rows, core_->index->contents_after(last, retention_step_rows));
+        CB_TRY_ASSIGN(rows, core_->index->contents_after(last, detail::step_rows));
         for (const auto& [id, sha256] : rows) {
             if (core_->blobs.exists(sha256)) continue;
             CB_TRY(core_->erase_locked(id));
             ++report.rows_without_blob;
         }
-        if (rows.size() < retention_step_rows) return report;
+        if (rows.size() < detail::step_rows) return report;
         last = rows.back().first;
     }
 }

@@ -1,5 +1,4 @@
 #include "base/process.h"
-#include "base/awaitable.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,6 +14,8 @@
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
+
+#include "base/awaitable.h"
 
 extern char** environ;
 

@@ -15,6 +15,7 @@ endif()
 function(cellblock_share_headers target)
   if(TARGET cellblock-headers)
     target_precompile_headers(${target} REUSE_FROM cellblock-headers)
+    target_compile_options(${target} PRIVATE -fPIC)  # programs too: the headers are a library's
     target_link_libraries(${target} PRIVATE cellblock::asio)  # its headers are among them
   endif()
 endfunction()
@@ -40,7 +41,6 @@ function(cellblock_test)
   cmake_parse_arguments(arg "" "NAME" "SOURCES;LINKS" ${ARGN})
   add_executable(unit-${arg_NAME} ${arg_SOURCES})
   cellblock_share_headers(unit-${arg_NAME})
-  target_compile_options(unit-${arg_NAME} PRIVATE -fPIC)  # as libraries are, whose headers it shares
   target_link_libraries(unit-${arg_NAME} PRIVATE ${arg_LINKS} cellblock-unit-main)
   add_test(NAME unit-${arg_NAME} COMMAND unit-${arg_NAME})
   add_dependencies(checks unit-${arg_NAME})
@@ -62,7 +62,6 @@ function(cellblock_fuzzer)
     add_test(NAME ${program} COMMAND ${program} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${arg_NAME})
   endif()
   cellblock_share_headers(${program})
-  target_compile_options(${program} PRIVATE -fPIC)  # as libraries are, whose headers it shares
   target_link_libraries(${program} PRIVATE ${arg_LINKS})
   add_dependencies(checks ${program})
 endfunction()

@@ -34,17 +34,13 @@ enum : std::uint8_t {
     fbs_large_list
 };
 
-tl::unexpected<Error> wrong(std::string_view what) {
-    return fail(ErrorCode::guest_protocol, "the table's Arrow file: " + std::string(what));
-}
-
 tl::unexpected<Error> refused(std::string_view what) {
     return fail(ErrorCode::not_supported, "the table's Arrow file has " + std::string(what),
                 "download the artifact and read it with pyarrow");
 }
 
 Result<TimeUnit> unit_from(std::int16_t unit) {
-    if (unit < 0 || unit > 3) return wrong("an unknown unit of time");
+    if (unit < 0 || unit > 3) return wrong_file("an unknown unit of time");
     return static_cast<TimeUnit>(unit);
 }
 
@@ -52,7 +48,7 @@ Result<Type> int_type(const FlatTable& table) {
     Type type;
     type.kind = TypeKind::integer;
     const auto bits = table.scalar<std::uint32_t>(0, 0);
-    if (bits != 8 && bits != 16 && bits != 32 && bits != 64) return wrong("odd integers");
+    if (bits != 8 && bits != 16 && bits != 32 && bits != 64) return wrong_file("odd integers");
     type.width_bytes = bits / 8;
     type.is_signed = table.scalar<std::uint8_t>(1, 0) != 0;
     return type;
@@ -62,7 +58,7 @@ Result<Type> floating_type(const FlatTable& table) {
     Type type;
     type.kind = TypeKind::floating;
     const auto precision = table.scalar<std::uint16_t>(0, 0);
-    if (precision > 2) return wrong("odd floating point numbers");
+    if (precision > 2) return wrong_file("odd floating point numbers");
     type.width_bytes = std::size_t{2} << precision;
     return type;
 }
@@ -73,9 +69,9 @@ Result<Type> decimal_type(const FlatTable& table) {
     type.scale = static_cast<std::int32_t>(table.scalar<std::uint32_t>(1, 0));
     const auto bits = table.scalar<std::uint32_t>(2, 128);
     if (bits == 256) return refused("decimals of 256 bits");
-    if (bits != 32 && bits != 64 && bits != 128) return wrong("odd decimals");
+    if (bits != 32 && bits != 64 && bits != 128) return wrong_file("odd decimals");
     // More zeros than digits are no number that anybody writes down.
-    if (type.scale < -76 || type.scale > 76) return wrong("decimals with an odd scale");
+    if (type.scale < -76 || type.scale > 76) return wrong_file("decimals with an odd scale");
     type.width_bytes = bits / 8;
     return type;
 }
@@ -93,7 +89,7 @@ Result<Type> clock_type(TypeKind kind, const FlatTable& table, std::uint16_t fal
 Result<Type> time_type(const FlatTable& table) {
     CB_TRY_ASSIGN(type, clock_type(TypeKind::time, table, 1));
     const auto bits = table.scalar<std::uint32_t>(1, 32);
-    if (bits != 32 && bits != 64) return wrong("odd times");
+    if (bits != 32 && bits != 64) return wrong_file("odd times");
     type.width_bytes = bits / 8;
     return type;
 }
@@ -124,7 +120,7 @@ Result<Type> sized_type(TypeKind kind, std::uint32_t size) {
     Type type;
     type.kind = kind;
     if (size > static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max())) {
-        return wrong("a negative size");
+        return wrong_file("a negative size");
     }
     if (kind == TypeKind::fixed_binary) {
         type.width_bytes = size;
@@ -215,10 +211,10 @@ void lay_out(Field& field, std::size_t& nodes, std::size_t& buffers) {
 class SchemaParser {
   public:
     Result<Schema> run(const FlatTable& table) {
-        if (!table) return wrong("it has no schema");
+        if (!table) return wrong_file("it has no schema");
         if (table.scalar<std::uint16_t>(0, 0) != 0) return refused("big-endian numbers");
         const FlatVector fields = table.vector(1, 4);
-        if (fields.size() > limits::table_columns_max) return wrong("too many columns");
+        if (fields.size() > limits::table_columns_max) return wrong_file("too many columns");
         Schema schema;
         schema.fields.reserve(fields.size());
         for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -231,8 +227,9 @@ class SchemaParser {
 
   private:
     Result<Field> parse(const FlatTable& table, std::size_t depth) {
-        if (!table) return wrong("a field is broken");
-        if (depth > nesting_max || ++count_ > fields_max) return wrong("it is nested too deeply");
+        if (!table) return wrong_file("a field is broken");
+        if (depth > nesting_max || ++count_ > fields_max)
+            return wrong_file("it is nested too deeply");
         Field field;
         field.name = take_text(table, 0);
         CB_TRY_ASSIGN(type, parse_type(table.scalar<std::uint8_t>(2, 0), table.table(3)));
@@ -244,7 +241,7 @@ class SchemaParser {
             field.children.push_back(std::move(child));
         }
         CB_TRY(check_children(field));
-        if (text_bytes_ > metadata_max_bytes) return wrong("names and notes without end");
+        if (text_bytes_ > metadata_max_bytes) return wrong_file("names and notes without end");
         if (const FlatTable encoding = table.table(4)) {
             CB_TRY(take_dictionary(encoding, field));
         }
@@ -273,16 +270,16 @@ class SchemaParser {
                 return {};
             case TypeKind::list:
             case TypeKind::fixed_list:
-                if (count != 1) return wrong("a list without the type of its items");
+                if (count != 1) return wrong_file("a list without the type of its items");
                 return {};
             case TypeKind::map:
                 if (count != 1 || field.children[0].type.kind != TypeKind::structure ||
                     field.children[0].children.size() != 2) {
-                    return wrong("a map without keys and values");
+                    return wrong_file("a map without keys and values");
                 }
                 return {};
             default:
-                if (count != 0) return wrong("a plain type with children");
+                if (count != 0) return wrong_file("a plain type with children");
                 return {};
         }
     }
@@ -322,6 +319,10 @@ class SchemaParser {
 };
 
 }  // namespace
+
+tl::unexpected<Error> wrong_file(std::string_view what) {
+    return fail(ErrorCode::guest_protocol, "the table's Arrow file: " + std::string(what));
+}
 
 std::string_view Field::said(std::string_view key) const {
     for (const auto& [known, value] : metadata) {

@@ -80,6 +80,9 @@ struct Schema {
 
 Result<Schema> parse_schema(const FlatTable& schema);
 
+// For all who read the file: it is not what a writer of ours makes, in that `what`.
+tl::unexpected<Error> wrong_file(std::string_view what);
+
 // Adds what a field and its children have in one batch.
 void count_layout(const Field& field, std::size_t& nodes, std::size_t& buffers);
 

@@ -7,10 +7,6 @@
 namespace cellblock::artifacts::arrow {
 namespace {
 
-tl::unexpected<Error> wrong_column(std::string_view what) {
-    return fail(ErrorCode::guest_protocol, "the table's Arrow file: " + std::string(what));
-}
-
 // A run of a dictionary's entries costs this beside its bytes.
 constexpr std::size_t run_bytes = 256;
 
@@ -23,7 +19,7 @@ class ArrowFile::SliceReader {
 
     Result<Slice> read(const Field& field, std::uint64_t first, std::uint64_t count) {
         const std::uint64_t length = batch_.node_lengths[field.node];
-        if (first > length || count > length - first) return wrong_column("a column is too short");
+        if (first > length || count > length - first) return wrong_file("a column is too short");
         // Each value costs something, also those that take no room in the file.
         CB_TRY(spend(count));
         Slice slice;
@@ -56,7 +52,7 @@ class ArrowFile::SliceReader {
     // Bytes [from, from + count) of a buffer.
     Result<Bytes> bytes(const Batch::Range& range, std::uint64_t from, std::uint64_t count) {
         if (from > range.bytes || count > range.bytes - from)
-            return wrong_column("a buffer is too short");
+            return wrong_file("a buffer is too short");
         CB_TRY(spend(count));
         Bytes read(count);
         if (count > 0) {
@@ -91,7 +87,7 @@ class ArrowFile::SliceReader {
                 width == 4 ? load_le<std::uint32_t>(at) : load_le<std::uint64_t>(at);
             if (i == 0) begin = before = offset;
             if (offset < before || offset > length_max)
-                return wrong_column("offsets that go backwards");
+                return wrong_file("offsets that go backwards");
             before = offset;
             slice.offsets[i] = offset - begin;
         }
@@ -148,7 +144,7 @@ class ArrowFile::SliceReader {
     Result<void> read_child(const Field& child, std::uint64_t first, std::uint64_t count,
                             std::uint64_t each, Slice& slice) {
         if (each > 0 && first + count > length_max / each)
-            return wrong_column("lists without an end");
+            return wrong_file("lists without an end");
         CB_TRY(spend(sizeof(Slice)));
         CB_TRY_ASSIGN(read_values, read(child, first * each, count * each));
         slice.children.push_back(std::move(read_values));
@@ -158,7 +154,7 @@ class ArrowFile::SliceReader {
     Result<void> read_fixed(const Field& field, std::uint64_t first, Slice& slice) {
         const std::uint64_t width = field.type.width_bytes;
         if (width > 0 && first + slice.length > std::numeric_limits<std::uint64_t>::max() / width) {
-            return wrong_column("a column is too short");
+            return wrong_file("a column is too short");
         }
         CB_TRY_ASSIGN(read,
                       bytes(batch_.buffers[field.buffer + 1], first * width, slice.length * width));
@@ -198,7 +194,7 @@ Result<void> ArrowFile::SliceReader::read_entries(const Field& field, std::uint6
             continue;
         }
         used[row] = static_cast<std::uint64_t>(indices.integer(row));
-        if (used[row] >= known) return wrong_column("a category that the dictionary does not have");
+        if (used[row] >= known) return wrong_file("a category that the dictionary does not have");
     }
     CB_TRY_ASSIGN(kept, whole(field, *dictionary, slice.length));
     if (!kept) return read_runs(field.dictionary_values[0], dictionary->batch, used, slice);
@@ -261,7 +257,7 @@ Result<void> ArrowFile::SliceReader::read_runs(const Field& values, const Batch&
 Result<Slice> ArrowFile::read(std::size_t column, std::uint64_t first, std::uint64_t count,
                               std::size_t& budget_bytes) {
     const auto end = std::upper_bound(ends_.begin(), ends_.end(), first);
-    if (end == ends_.end()) return wrong_column("there is no such row");
+    if (end == ends_.end()) return wrong_file("there is no such row");
     const auto index = static_cast<std::size_t>(end - ends_.begin());
     const std::uint64_t begin = index == 0 ? 0 : ends_[index - 1];
     CB_TRY_ASSIGN(in, batch(index));

@@ -49,7 +49,7 @@ Result<void> Gateway::prepare() {
     store_ = std::move(store);
     machines_ = std::make_unique<Machines>(
         loop_.get_executor(), config_, workers_,
-        [this](const std::string& step) { readiness_.doing("building the template: " + step); });
+        [this](const Progress& now) { readiness_.doing("building the template: " + now.step); });
     return {};
 }
 
@@ -165,10 +165,7 @@ Result<void> Gateway::make_server() {
 void Gateway::add_routes(http::Router& router) {
     api::ServiceInfo info;
     info.version = CELLBLOCK_VERSION;
-    info.ready = [this]() -> Result<void> {
-        if (!readiness_.is_ready()) return fail(readiness_.refusal());
-        return {};
-    };
+    info.ready = [this] { return readiness_.check(); };
     info.details = [this] { return machines_->describe(); };
     info.refresh_metrics = [this] { machines_->refresh_metrics(metrics_); };
     api::add_service_routes(router, metrics_, std::move(info));
@@ -211,6 +208,7 @@ asio::awaitable<void> Gateway::bring_up() {
     // come early are told what they wait for.
     auto started = make_server();
     if (started) {
+        readiness_.doing("looking at what an earlier gateway left");
         server_->start();
         started = co_await machines_->start();
     }

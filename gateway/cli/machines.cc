@@ -18,12 +18,12 @@ namespace asio = boost::asio;
 namespace {
 
 // Told when the step changes: a template takes a minute, and log and clients should know why.
-ProgressSink tell_steps(Machines::StepSink tell) {
+ProgressSink tell_steps(ProgressSink tell) {
     return [tell = std::move(tell), last = std::string()](const Progress& progress) mutable {
         if (progress.step == last) return;
         last = progress.step;
         log::info("template_progress", {{"step", progress.step}, {"detail", progress.detail}});
-        tell(progress.step);
+        tell(progress);
     };
 }
 
@@ -69,11 +69,11 @@ vm::PoolOptions pool_options(const config::Config& config) {
 }  // namespace
 
 Machines::Machines(asio::any_io_executor executor, const config::Config& config,
-                   WorkerPool& workers, StepSink tell_step)
+                   WorkerPool& workers, ProgressSink tell)
     : executor_(std::move(executor)),
       config_(config),
       workers_(workers),
-      tell_step_(std::move(tell_step)),
+      tell_(std::move(tell)),
       run_folder_(config.state_directory() / "run"),
       host_(vm::QemuHost::detect()),
       templates_(config.cache_directory(), host_, workers),
@@ -142,7 +142,7 @@ asio::awaitable<Result<void>> Machines::prepare() {
                               {"isolation", vm::to_string(setup_.accelerator.tier)},
                               {"reason", setup_.accelerator.reason}});
     vm::TemplateRecipe recipe = std::move(setup_.recipe);
-    auto opened = co_await templates_.open_or_build(std::move(recipe), tell_steps(tell_step_));
+    auto opened = co_await templates_.open_or_build(std::move(recipe), tell_steps(tell_));
     if (!opened) co_return fail(opened.error().in("opening the template"));
     template_ = std::move(*opened);
     log::info("template", {{"key", vm::short_key(template_->key())},

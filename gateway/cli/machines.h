@@ -4,7 +4,6 @@
 // Owner: Gateway. Loop thread only.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/metrics.h"
+#include "base/progress.h"
 #include "base/worker_pool.h"
 #include "gateway/cli/guest_setup.h"
 #include "gateway/config/config.h"
@@ -27,11 +27,10 @@ namespace cellblock::gateway::cli {
 
 class Machines {
   public:
-    // What of the template is being made now: "starting a kernel".
-    using StepSink = std::function<void(const std::string& step)>;
-    // `config`, `workers` and what `tell_step` uses outlive it.
+    // `tell` hears each step of a template that is built. It and the references outlive this
+    // object.
     Machines(boost::asio::any_io_executor executor, const config::Config& config,
-             WorkerPool& workers, StepSink tell_step);
+             WorkerPool& workers, ProgressSink tell);
 
     // Finds what an earlier gateway left, ends what nobody can go on with, opens or builds the
     // template. Machines can be had from then on.
@@ -72,7 +71,7 @@ class Machines {
     const boost::asio::any_io_executor executor_;
     const config::Config& config_;
     WorkerPool& workers_;
-    const StepSink tell_step_;
+    const ProgressSink tell_;
     const std::filesystem::path run_folder_;
     std::shared_ptr<vm::QemuHost> host_;
     vm::TemplateStore templates_;

@@ -40,12 +40,16 @@ Error Readiness::refusal() const {
                  "two");
 }
 
+Result<void> Readiness::check() const {
+    if (!is_ready()) return fail(refusal());
+    return {};
+}
+
 asio::awaitable<Result<void>> Readiness::wait() {
     const Deadline deadline = steady_clock::now() + patience_;
     while (state_ == State::preparing && co_await changed_.wait_until(deadline)) {
     }
-    if (!is_ready()) co_return fail(refusal());
-    co_return Result<void>();
+    co_return check();
 }
 
 }  // namespace cellblock::gateway::http

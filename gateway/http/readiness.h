@@ -28,19 +28,20 @@ class Readiness {
     void give_up();
 
     bool is_ready() const { return state_ == State::ready; }
-    // Of one that comes now: ErrorCode::unavailable with what is being done and for how long.
-    Error refusal() const;
+    // ErrorCode::unavailable, with what is being done and for how long, unless ready.
+    Result<void> check() const;
     // At once when ready, else within the patience.
     boost::asio::awaitable<Result<void>> wait();
 
   private:
     enum class State { preparing, ready, given_up };
     void become(State state);
+    Error refusal() const;
 
     const std::chrono::milliseconds patience_;
     const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
     State state_ = State::preparing;
-    std::string doing_ = "looking at what an earlier gateway left";
+    std::string doing_ = "getting ready";
     Condition changed_;
 };
 

@@ -164,7 +164,7 @@ awaitable<Result<void>> patch_contents(Door& door, Request& request, ResponseWri
     co_return co_await send_model(writer, 200, model);
 }
 
-awaitable<Result<void>> remove_contents(Door& door, Request& request, ResponseWriter& writer) {
+awaitable<Result<void>> delete_contents(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(target, target_of(request));
     if (target.path.empty()) {
         co_return fail(ErrorCode::invalid_argument, "the folder itself cannot be deleted");
@@ -187,7 +187,7 @@ void add_contents_routes(http::Router& router, Door& door) {
     }
     router.add("PUT", "/api/contents/{path*}", options, bind(door, put_contents));
     router.add("PATCH", "/api/contents/{path*}", options, bind(door, patch_contents));
-    router.add("DELETE", "/api/contents/{path*}", options, bind(door, remove_contents));
+    router.add("DELETE", "/api/contents/{path*}", options, bind(door, delete_contents));
 }
 
 }  // namespace cellblock::gateway::jupyter

@@ -27,7 +27,7 @@ Deadline launch_deadline(const NewKernel& wanted) {
            std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
-awaitable<Result<void>> answer_list(Door& door, Request&, ResponseWriter& writer) {
+awaitable<Result<void>> get_kernels(Door& door, Request&, ResponseWriter& writer) {
     CB_CO_TRY(door.check_listing());
     Json all = Json::array();
     for (const PlacedKernel& kernel : list_kernels(door.services.sandboxes)) {
@@ -36,7 +36,7 @@ awaitable<Result<void>> answer_list(Door& door, Request&, ResponseWriter& writer
     co_return co_await writer.send_json(200, all);
 }
 
-awaitable<Result<void>> answer_create(Door& door, Request& request, ResponseWriter& writer) {
+awaitable<Result<void>> post_kernels(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(body, co_await request.read_json());
     CB_CO_TRY_ASSIGN(wanted, new_kernel_from(body, door.settings.environment_allowed));
     const auto deadline = launch_deadline(wanted);
@@ -54,13 +54,13 @@ awaitable<Result<void>> answer_create(Door& door, Request& request, ResponseWrit
     co_return co_await writer.send_json(201, model);
 }
 
-awaitable<Result<void>> answer_get(Door& door, Request& request, ResponseWriter& writer) {
+awaitable<Result<void>> get_kernel(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(kernel, find_kernel(door.services.sandboxes, request.param("id")));
     const Json model = kernel_model(kernel.kernel());
     co_return co_await writer.send_json(200, model);
 }
 
-awaitable<Result<void>> answer_delete(Door& door, Request& request, ResponseWriter& writer) {
+awaitable<Result<void>> delete_kernel(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(kernel, find_kernel(door.services.sandboxes, request.param("id")));
     CB_CO_TRY(co_await remove_kernel(door.services.sandboxes, std::move(kernel)));
     co_return co_await writer.send_empty(204);
@@ -90,10 +90,10 @@ awaitable<Result<void>> restart(Door& door, Request& request, ResponseWriter& wr
 
 void add_kernel_routes(http::Router& router, Door& door) {
     const http::RouteOptions options = door.route_options();
-    router.add("GET", "/api/kernels", options, bind(door, answer_list));
-    router.add("POST", "/api/kernels", options, bind(door, answer_create));
-    router.add("GET", "/api/kernels/{id}", options, bind(door, answer_get));
-    router.add("DELETE", "/api/kernels/{id}", options, bind(door, answer_delete));
+    router.add("GET", "/api/kernels", options, bind(door, get_kernels));
+    router.add("POST", "/api/kernels", options, bind(door, post_kernels));
+    router.add("GET", "/api/kernels/{id}", options, bind(door, get_kernel));
+    router.add("DELETE", "/api/kernels/{id}", options, bind(door, delete_kernel));
     router.add("GET", "/api/kernels/{id}/connection", options, bind(door, connection));
     router.add("POST", "/api/kernels/{id}/interrupt", options, bind(door, interrupt));
     router.add("POST", "/api/kernels/{id}/restart", options, bind(door, restart));

@@ -49,7 +49,7 @@ Result<DocumentSession*> find(Door& door, const Request& request) {
     return fail(ErrorCode::not_found, "Session not found: session_id=" + request.param("id"));
 }
 
-awaitable<Result<void>> list_session(Door& door, Request&, ResponseWriter& writer) {
+awaitable<Result<void>> get_sessions(Door& door, Request&, ResponseWriter& writer) {
     CB_CO_TRY(door.check_listing());
     door.sessions.drop_dead([&door](const std::string& kernel_id) {
         return find_kernel(door.services.sandboxes, kernel_id).has_value();
@@ -61,7 +61,7 @@ awaitable<Result<void>> list_session(Door& door, Request&, ResponseWriter& write
     co_return co_await writer.send_json(200, all);
 }
 
-awaitable<Result<void>> create_session(Door& door, Request& request, ResponseWriter& writer) {
+awaitable<Result<void>> post_sessions(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(json, co_await request.read_json());
     CB_CO_TRY_ASSIGN(body, session_body_from(json));
     CB_CO_TRY(check_new_session(body));
@@ -95,7 +95,7 @@ awaitable<Result<void>> get_session(Door& door, Request& request, ResponseWriter
 
 // Another kernel replaces the old one, which ends; a rename is known to the kernel only after its
 // next start.
-awaitable<Result<void>> change_session(Door& door, Request& request, ResponseWriter& writer) {
+awaitable<Result<void>> patch_session(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(json, co_await request.read_json());
     CB_CO_TRY_ASSIGN(body, session_body_from(json));
     CB_CO_TRY_ASSIGN(before, find(door, request));
@@ -119,7 +119,7 @@ awaitable<Result<void>> change_session(Door& door, Request& request, ResponseWri
     co_return co_await writer.send_json(200, model);
 }
 
-awaitable<Result<void>> remove_session(Door& door, Request& request, ResponseWriter& writer) {
+awaitable<Result<void>> delete_session(Door& door, Request& request, ResponseWriter& writer) {
     CB_CO_TRY_ASSIGN(session, find(door, request));
     const std::string kernel_id = session->kernel_id;
     door.sessions.remove(std::string(session->id));
@@ -136,11 +136,11 @@ awaitable<Result<void>> remove_session(Door& door, Request& request, ResponseWri
 
 void add_session_routes(http::Router& router, Door& door) {
     const http::RouteOptions options = door.route_options();
-    router.add("GET", "/api/sessions", options, bind(door, list_session));
-    router.add("POST", "/api/sessions", options, bind(door, create_session));
+    router.add("GET", "/api/sessions", options, bind(door, get_sessions));
+    router.add("POST", "/api/sessions", options, bind(door, post_sessions));
     router.add("GET", "/api/sessions/{id}", options, bind(door, get_session));
-    router.add("PATCH", "/api/sessions/{id}", options, bind(door, change_session));
-    router.add("DELETE", "/api/sessions/{id}", options, bind(door, remove_session));
+    router.add("PATCH", "/api/sessions/{id}", options, bind(door, patch_session));
+    router.add("DELETE", "/api/sessions/{id}", options, bind(door, delete_session));
 }
 
 }  // namespace cellblock::gateway::jupyter

@@ -19,7 +19,8 @@ import tornado.websocket
 from smolagents.monitoring import AgentLogger, LogLevel
 from smolagents.remote_executors import DockerExecutor
 from support.gateway import Gateway
-from support.kernel_gateway import as_kernelgateway, free_port
+from support.kernel_gateway import as_kernelgateway
+from support.ports import free_port
 
 
 class Containers:

@@ -176,8 +176,9 @@ def test_a_client_that_lost_its_connection_comes_back_for_the_rest(mortal):
 
 def test_an_execution_of_the_callers_own_name_is_found_by_it_and_never_begun_twice(mortal):
     sandbox = mortal.gateway.create_sandbox(timeout=900)
-    body = {"code": "print('once', flush=True); import time; time.sleep(30)"}
-    body |= {"execution_id": "my-run_1", "on_disconnect": "go_on"}
+    code = "import os, time; print('once', flush=True)\n"
+    code += "while not os.path.exists('go'): time.sleep(0.05)"
+    body = {"code": code, "execution_id": "my-run_1", "on_disconnect": "go_on"}
     headers = {"E2b-Sandbox-Id": sandbox}
 
     def start(**options):
@@ -190,6 +191,7 @@ def test_an_execution_of_the_callers_own_name_is_found_by_it_and_never_begun_twi
     mortal.kill()
     mortal.start()
     assert start().status_code == 409
+    mortal.gateway.request("PUT", f"/sandboxes/{sandbox}/files/go", data=b"").raise_for_status()
     lines = mortal.follow("my-run_1", 0)
     assert "".join(line["text"] for line in lines if line["type"] == "stdout") == "once\n"
     assert start().status_code == 409, "one that has ended was begun again"

@@ -8,15 +8,14 @@ import fcntl
 import json
 import shutil
 import threading
-import time
 
 import pytest
 import requests
 import websocket
 
 from support.gateway import Gateway
-from support.kernel_gateway import free_port
 from support.paths import cache_folder
+from support.ports import free_port
 
 REASON = "building the template: waiting for another process that builds this template"
 
@@ -81,18 +80,18 @@ class Starting:
         return requests.request(method, self.url + path, **options)
 
     def until_it_waits(self):
-        while not self.ended.is_set():
+        while not self.ended.wait(0.05):
             with contextlib.suppress(requests.ConnectionError):
                 answer = requests.get(self.url + "/health", timeout=60)
                 if REASON in answer.text:
                     return answer
-            time.sleep(0.05)
         raise AssertionError("it ended before it told what it waits for")
 
 
 @pytest.fixture
-def starting(held, tmp_path):
-    running = Starting(tmp_path, held.folder, wait_s=1)
+def starting(held, tmp_path, request):
+    """`request.param`: how long requests may wait for it."""
+    running = Starting(tmp_path, held.folder, wait_s=request.param)
     yield running
     held.release()
     running.thread.join()
@@ -100,6 +99,7 @@ def starting(held, tmp_path):
         running.gateway.remove()
 
 
+@pytest.mark.parametrize("starting", [1], indirect=True)
 def test_clients_are_told_that_the_template_is_being_built(starting, held):
     health = starting.until_it_waits()
     assert health.status_code == 503 and "starting for" in health.text
@@ -134,14 +134,9 @@ def test_clients_are_told_that_the_template_is_being_built(starting, held):
     assert steps == [REASON.removeprefix("building the template: ")]
 
 
-def test_a_request_that_comes_a_little_early_waits_and_is_served(held, tmp_path):
-    early = Starting(tmp_path, held.folder, wait_s=100)
-    try:
-        early.until_it_waits()
-        threading.Timer(1, held.release).start()
-        answer = early.request("POST", "/execute", json={"code": "print(6 * 7)"})
-        assert answer.status_code == 200 and '"text":"42\\n"' in answer.text
-    finally:
-        held.release()
-        early.thread.join()
-        early.gateway.remove()
+@pytest.mark.parametrize("starting", [100], indirect=True)
+def test_a_request_that_comes_a_little_early_waits_and_is_served(starting, held):
+    starting.until_it_waits()
+    threading.Timer(1, held.release).start()
+    answer = starting.request("POST", "/execute", json={"code": "print(6 * 7)"})
+    assert answer.status_code == 200 and '"text":"42\\n"' in answer.text

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
 from support.gateway import BINARY, Gateway
 from support.kernels import TIMEOUT_S, new_kernel, wait_until
+from support.ports import is_listened_on
 from support.zmq_kernels import NAME, jupyter_folders, running_kernel
 
 
@@ -40,11 +40,6 @@ def run(client, code: str, **options) -> tuple[dict, list[dict]]:
 
 def text_of(shown: list[dict]) -> str:
     return "".join(m["content"]["text"] for m in shown if m["msg_type"] == "stream")
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def kernels(gateway) -> list[str]:
@@ -270,4 +265,4 @@ def test_the_gateway_hands_out_a_connection_file_and_takes_it_back_with_the_kern
         client.stop_channels()
     assert gateway.request("GET", url).status_code == 404
     port = answer.json()["shell_port"]
-    wait_until(lambda: not listens(port), "the end of a deleted kernel's relay")
+    wait_until(lambda: not is_listened_on(port), "the end of a deleted kernel's relay")

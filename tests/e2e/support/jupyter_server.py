@@ -2,19 +2,15 @@
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
 
 import requests
 
+from support.ports import is_listened_on
+
 START_TIMEOUT_S = 180
-
-
-def listens_at(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 class JupyterServer:
@@ -60,7 +56,7 @@ class JupyterServer:
         while time.monotonic() < deadline:
             found = re.search(r"http://127\.0\.0\.1:(\d+)/", self.log_text())
             # Its address is logged before it listens there.
-            if found and found.group(1) != "0" and listens_at(int(found.group(1))):
+            if found and found.group(1) != "0" and is_listened_on(int(found.group(1))):
                 return f"http://127.0.0.1:{found.group(1)}"
             try:
                 self.process.wait(timeout=0.2)

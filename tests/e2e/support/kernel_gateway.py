@@ -1,18 +1,11 @@
 """Our program in the place of `jupyter kernelgateway`, as agent frameworks start it."""
 
 import os
-import socket
 import sys
 from contextlib import contextmanager
 from pathlib import Path
 
 from support.gateway import BINARY
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextmanager

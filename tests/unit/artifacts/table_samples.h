@@ -29,7 +29,7 @@ inline cellblock::artifacts::arrow::ReadAt reader_of(std::shared_ptr<Counted> fi
 }
 
 inline std::shared_ptr<Counted> load(const std::string& name) {
-    const std::string path = repository_file("tests/data/tables/" + name + ".arrow");
+    const std::string path = cellblock::repository_file("tests/data/tables/" + name + ".arrow");
     auto text = cellblock::read_file(path, 1 << 20);
     REQUIRE_MESSAGE(text.has_value(), path);
     auto file = std::make_shared<Counted>();

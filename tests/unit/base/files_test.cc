@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "base/ids.h"
 #include "tests/unit/temporary_folder.h"
 
 using namespace cellblock;

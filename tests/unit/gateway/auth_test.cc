@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "base/files.h"
-#include "base/ids.h"
 #include "gateway/auth/admission.h"
 #include "gateway/auth/token.h"
 #include "tests/unit/temporary_folder.h"

@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include "base/files.h"
-#include "base/ids.h"
 #include "gateway/executions/execution_files.h"
 #include "tests/unit/temporary_folder.h"
 

@@ -23,6 +23,12 @@ void wait_for(asio::io_context& loop, Readiness& readiness, Outcome& out) {
     });
 }
 
+Error refusal_in(const Outcome& out) {
+    REQUIRE(out.has_value());
+    REQUIRE_FALSE(out->has_value());
+    return out->error();
+}
+
 }  // namespace
 
 TEST_CASE("a request that comes early goes on when all is ready, and a later one at once") {
@@ -52,10 +58,9 @@ TEST_CASE("a request that waited for as long as it may is told what is being don
     Outcome out;
     wait_for(loop, readiness, out);
     loop.run();
-    REQUIRE(out.has_value());
-    REQUIRE_FALSE(out->has_value());
-    CHECK(out->error().code == ErrorCode::unavailable);
-    CHECK(out->error().cause ==
+    const Error refusal = refusal_in(out);
+    CHECK(refusal.code == ErrorCode::unavailable);
+    CHECK(refusal.cause ==
           "the gateway is not ready yet: it has been starting for 0 s and is building the "
           "template: starting a kernel");
 }
@@ -69,9 +74,7 @@ TEST_CASE("those that wait for a gateway that stops are refused at once") {
     readiness.give_up();
     loop.restart();
     loop.run();
-    REQUIRE(out.has_value());
-    REQUIRE_FALSE(out->has_value());
-    CHECK(out->error().cause == "the gateway is stopping");
+    CHECK(refusal_in(out).cause == "the gateway is stopping");
 }
 
 TEST_CASE("a gateway that is ready stays so") {

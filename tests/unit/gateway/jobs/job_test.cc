@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/ids.h"
 #include "gateway/jobs/job_output.h"
 #include "gateway/jobs/job_record.h"
 #include "tests/unit/temporary_folder.h"

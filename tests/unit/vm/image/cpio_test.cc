@@ -1,7 +1,6 @@
 #include "vm/image/cpio.h"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>

@@ -1,7 +1,6 @@
 #include "vm/image/image.h"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
 #include <fstream>
 #include <optional>

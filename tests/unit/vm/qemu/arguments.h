@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-namespace cellblock {
+namespace cellblock::vm {
 
 inline bool has(const std::vector<std::string>& arguments, const std::string& wanted) {
     return std::find(arguments.begin(), arguments.end(), wanted) != arguments.end();
 }
 
-}  // namespace cellblock
+}  // namespace cellblock::vm

@@ -14,7 +14,6 @@
 
 #include "base/fd.h"
 #include "base/files.h"
-#include "base/ids.h"
 #include "base/limits.h"
 #include "tests/unit/temporary_folder.h"
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "base/ids.h"
 #include "tests/unit/temporary_folder.h"
 #include "tests/unit/vm/run_loop.h"
 #include "vm/snapshot/sha256.h"

@@ -36,7 +36,7 @@ CREATE INDEX artifact_by_tenant ON artifact (tenant, created_at_ns);
 CREATE INDEX artifact_by_age ON artifact (created_at_ns);
 )";
 
-constexpr const char* columns =
+constexpr const char* artifact_columns =
     "id, sha256, size, mime, name, kind, execution_id, sandbox_id, tenant, created_at_ns, pinned, "
     "metadata";
 
@@ -154,7 +154,8 @@ Result<std::unique_ptr<Index>> Index::open(const std::filesystem::path& file) {
 
 Result<void> Index::insert(const Artifact& artifact) {
     return guarded(*database_, "add an artifact", [this, &artifact] {
-        SQLite::Statement insert(*database_, "INSERT INTO artifact (" + std::string(columns) +
+        SQLite::Statement insert(*database_, "INSERT INTO artifact (" +
+                                                 std::string(artifact_columns) +
                                                  ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
         insert.bind(1, artifact.id);
         insert.bind(2, artifact.sha256);
@@ -174,8 +175,8 @@ Result<void> Index::insert(const Artifact& artifact) {
 
 Result<std::optional<Artifact>> Index::find(const std::string& id) {
     return guarded(*database_, "look an artifact up", [this, &id]() -> std::optional<Artifact> {
-        SQLite::Statement row(*database_,
-                              "SELECT " + std::string(columns) + " FROM artifact WHERE id = ?");
+        SQLite::Statement row(
+            *database_, "SELECT " + std::string(artifact_columns) + " FROM artifact WHERE id = ?");
         row.bind(1, id);
         if (!row.executeStep()) return std::nullopt;
         return read_row(row);
@@ -184,7 +185,7 @@ Result<std::optional<Artifact>> Index::find(const std::string& id) {
 
 Result<std::vector<Artifact>> Index::list(const ListQuery& query) {
     return guarded(*database_, "list artifacts", [this, &query] {
-        std::string sql = "SELECT " + std::string(columns) + " FROM artifact WHERE 1";
+        std::string sql = "SELECT " + std::string(artifact_columns) + " FROM artifact WHERE 1";
         std::vector<std::string> values;
         const auto match = [&sql, &values](const char* condition, const std::string& value) {
             if (value.empty()) return;

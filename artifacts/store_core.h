@@ -12,9 +12,9 @@
 #include <string>
 
 #include "artifacts/blobs.h"
-#include "artifacts/digest.h"
 #include "artifacts/index.h"
 #include "artifacts/store.h"
+#include "base/digest.h"
 
 namespace cellblock::artifacts::detail {
 

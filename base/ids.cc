@@ -6,23 +6,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
+
+#include "base/hex.h"
 
 namespace cellblock {
-namespace {
-
-constexpr std::string_view kHex = "0123456789abcdef";
-
-std::string to_hex(const unsigned char* bytes, std::size_t size) {
-    std::string text;
-    text.reserve(size * 2);
-    for (std::size_t i = 0; i < size; ++i) {
-        text.push_back(kHex[bytes[i] >> 4]);
-        text.push_back(kHex[bytes[i] & 15]);
-    }
-    return text;
-}
-
-}  // namespace
 
 void fill_random(void* buffer, std::size_t size) {
     auto* at = static_cast<unsigned char*>(buffer);
@@ -43,7 +31,7 @@ std::string new_uuid() {
     fill_random(bytes.data(), bytes.size());
     bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);  // version 4
     bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);  // variant of RFC 9562
-    std::string text = to_hex(bytes.data(), bytes.size());
+    std::string text = to_hex(std::as_bytes(std::span(bytes)));
     for (const std::size_t at : {8, 13, 18, 23}) text.insert(at, 1, '-');
     return text;
 }
@@ -63,7 +51,7 @@ std::string new_short_id(std::size_t length) {
 std::string new_secret() {
     std::array<unsigned char, 32> bytes;
     fill_random(bytes.data(), bytes.size());
-    return to_hex(bytes.data(), bytes.size());
+    return to_hex(std::as_bytes(std::span(bytes)));
 }
 
 bool is_valid_id(std::string_view text) {

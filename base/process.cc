@@ -16,6 +16,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/awaitable.h"
+#include "base/pipe.h"
 
 extern char** environ;
 
@@ -240,21 +241,17 @@ Result<void> drain(int out, int err, CommandOutput& output, std::size_t max_byte
 
 Result<CommandOutput> run_command(const std::vector<std::string>& argv,
                                   std::size_t max_output_bytes, std::chrono::milliseconds timeout) {
-    std::array<int, 2> out;
-    std::array<int, 2> err;
-    if (::pipe2(out.data(), O_CLOEXEC) != 0) return fail(error_from_errno(errno, "make a pipe"));
-    Fd out_read(out[0]);
+    CB_TRY_ASSIGN(out, make_pipe());
+    CB_TRY_ASSIGN(err, make_pipe());
     SpawnOptions options(argv);
-    options.standard_output = Fd(out[1]);
-    if (::pipe2(err.data(), O_CLOEXEC) != 0) return fail(error_from_errno(errno, "make a pipe"));
-    Fd err_read(err[0]);
-    options.standard_error = Fd(err[1]);
+    options.standard_output = std::move(out.write_end);
+    options.standard_error = std::move(err.write_end);
     CB_TRY_ASSIGN(pid, spawn_child(options));
     options.standard_output.reset();
     options.standard_error.reset();
 
     CommandOutput output;
-    const auto drained = drain(out_read.get(), err_read.get(), output, max_output_bytes,
+    const auto drained = drain(out.read_end.get(), err.read_end.get(), output, max_output_bytes,
                                std::chrono::steady_clock::now() + timeout);
     if (!drained) ::kill(-pid, SIGKILL);
     siginfo_t info{};

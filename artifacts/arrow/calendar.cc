@@ -5,7 +5,6 @@
 namespace cellblock::artifacts::arrow {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t day_s = 86400;
 
 // ".000001", ".000000001" or nothing.

@@ -25,6 +25,7 @@ inline std::int64_t floor_div(std::int64_t a, std::int64_t b) {
 Civil civil_from_days(std::int64_t days);
 std::int64_t days_from_civil(const Civil& civil);
 
+inline constexpr std::int64_t second_ns = 1'000'000'000;
 // Units of time in a second.
 std::int64_t units_per_second(TimeUnit unit);
 

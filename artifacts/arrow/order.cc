@@ -10,7 +10,6 @@
 namespace cellblock::artifacts::arrow {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t day_ms = 86'400'000;
 // Digits of a client's number: 38 fit 127 bits.
 constexpr std::size_t digits_max = 38;

@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "base/base64.h"
+#include "base/digest.h"
 #include "base/ids.h"
-#include "gateway/auth/hmac.h"
 
 namespace cellblock::gateway::auth {
 namespace {

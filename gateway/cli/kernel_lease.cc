@@ -12,6 +12,7 @@
 #include "base/ids.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/pipe.h"
 
 namespace cellblock::gateway::cli {
 namespace {
@@ -69,17 +70,14 @@ Result<KernelLease> KernelLease::start(const std::filesystem::path& connection_f
                                        std::function<void(const std::string&)> remove) {
     std::filesystem::path note = connection_file;
     note += ".cellblock-" + new_short_id(8);
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return fail(error_from_errno(errno, "make a pipe"));
-    Fd read_end(ends[0]);
-    Fd write_end(ends[1]);
+    CB_TRY_ASSIGN(pipe, make_pipe());
     const pid_t child = ::fork();
     if (child < 0) return fail(error_from_errno(errno, "start the kernel's guard"));
     if (child == 0) {
-        guard(read_end.get(), note, remove);
+        guard(pipe.read_end.get(), note, remove);
         ::_exit(0);
     }
-    return KernelLease(std::move(write_end), std::move(note));
+    return KernelLease(std::move(pipe.write_end), std::move(note));
 }
 
 std::optional<std::string> KernelLease::claim(const std::filesystem::path& connection_file,

@@ -6,7 +6,7 @@
 #include <curl/curl.h>
 
 #include "base/base64.h"
-#include "gateway/auth/hmac.h"
+#include "base/digest.h"
 #include "gateway/http/headers.h"
 #include "gateway/jobs/job_limits.h"
 
@@ -83,7 +83,7 @@ std::string webhook_signature(const std::string& secret, std::string_view messag
     std::string text(message_id);
     text += "." + std::to_string(timestamp_s) + ".";
     text += body;
-    return "v1," + base64_encode(as_bytes(auth::hmac_sha256(key_of(secret), text)));
+    return "v1," + base64_encode(as_bytes(hmac_sha256(key_of(secret), text)));
 }
 
 std::vector<std::string> webhook_headers(const std::string& secret, const std::string& message_id,

@@ -1,8 +1,5 @@
 #include "gateway/jupyter/connection_files.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
 #include <csignal>
 #include <optional>
@@ -18,6 +15,7 @@
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/limits.h"
+#include "base/pipe.h"
 #include "base/spawn.h"
 
 namespace cellblock::gateway::jupyter {
@@ -37,19 +35,6 @@ struct ConnectionFiles::Relay {
 };
 
 namespace {
-
-struct Pipe {
-    Fd read_end;
-    Fd write_end;
-};
-Result<Pipe> make_pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(error_from_errno(errno, "make a pipe"));
-    Pipe pipe;
-    pipe.read_end = Fd(ends[0]);
-    pipe.write_end = Fd(ends[1]);
-    return pipe;
-}
 
 Error not_started(const std::string& why) {
     return Error(ErrorCode::unavailable, "the kernel's ZeroMQ relay did not start: " + why,

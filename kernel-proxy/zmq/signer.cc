@@ -7,6 +7,7 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
+#include "base/hex.h"
 #include "base/ids.h"
 
 namespace cellblock::kernel_proxy::zmq_door {
@@ -16,17 +17,6 @@ struct Free {
     void operator()(EVP_MAC* mac) const { ::EVP_MAC_free(mac); }
     void operator()(EVP_MAC_CTX* context) const { ::EVP_MAC_CTX_free(context); }
 };
-
-std::string to_hex(std::span<const unsigned char> bytes) {
-    static constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    text.reserve(2 * bytes.size());
-    for (const unsigned char byte : bytes) {
-        text.push_back(digits[byte >> 4]);
-        text.push_back(digits[byte & 15]);
-    }
-    return text;
-}
 
 }  // namespace
 
@@ -73,7 +63,7 @@ std::string Signer::sign(std::span<const ByteView> frames) const {
     made = made && ::EVP_MAC_final(context, digest.data(), &size, digest.size()) == 1;
     // Without memory for a digest; an empty signature is accepted by nobody who has a key.
     if (!made) return {};
-    return to_hex(std::span(digest).first(size));
+    return to_hex(std::as_bytes(std::span(digest)).first(size));
 }
 
 bool Signer::verify(std::span<const ByteView> frames, std::string_view signature) const {

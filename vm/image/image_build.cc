@@ -1,9 +1,6 @@
 // Runs build-image and reads its lines: progress, notice, image, error (see its head).
 // The Process object kills the child when the coroutine goes, and the child cleans up on SIGTERM.
-#include <fcntl.h>
-#include <unistd.h>
 
-#include <array>
 #include <charconv>
 #include <optional>
 
@@ -13,6 +10,7 @@
 
 #include "base/awaitable.h"
 #include "base/limits.h"
+#include "base/pipe.h"
 #include "base/process.h"
 #include "vm/image/image.h"
 
@@ -84,13 +82,10 @@ std::vector<std::string> command_of(const ImageBuild& build) {
 
 asio::awaitable<Result<Image>> build_image(ImageBuild build) {
     const auto executor = co_await asio::this_coro::executor;
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        co_return fail(error_from_errno(errno, "make a pipe for the image builder"));
-    }
-    asio::posix::stream_descriptor pipe(executor, ends[0]);
+    CB_CO_TRY_ASSIGN(ends, make_pipe());
+    asio::posix::stream_descriptor pipe(executor, ends.read_end.release());
     SpawnOptions options(command_of(build));
-    options.standard_output = Fd(ends[1]);
+    options.standard_output = std::move(ends.write_end);
     auto process = Process::spawn(executor, std::move(options));
     if (!process) co_return fail(process.error().in("starting the image builder"));
     const Outcome outcome = co_await read_lines(pipe, build);

@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -15,6 +14,7 @@
 #include "base/condition.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "base/spawn.h"
 #include "vm/pool/counted_machine.h"
 #include "vm/pool/start_gate.h"
 
@@ -22,10 +22,6 @@ namespace asio = boost::asio;
 
 namespace cellblock::vm {
 namespace {
-
-void log_failure(std::exception_ptr error) {
-    if (error) log::error("pool_coroutine_failed");
-}
 
 // 0.75 to 1.25 of `time`.
 std::chrono::milliseconds jittered(std::chrono::milliseconds time) {
@@ -181,8 +177,8 @@ void Pool::State::drop_expired(Self self) {
             continue;
         }
         if (!surplus) ++self->counts.expired;
-        asio::co_spawn(self->executor, end(std::move(entry->machine), "it was warm for too long"),
-                       log_failure);
+        spawn_logged(self->executor, end(std::move(entry->machine), "it was warm for too long"),
+                     "pool_end", nullptr);
         entry = self->warm.erase(entry);
     }
 }
@@ -208,7 +204,8 @@ asio::awaitable<void> Pool::State::refill(Self self) {
                 break;
             }
             ++self->refilling;
-            asio::co_spawn(self->executor, refill_one(self, std::move(*slot)), log_failure);
+            spawn_logged(self->executor, refill_one(self, std::move(*slot)), "pool_refill",
+                         nullptr);
         }
         self->wake.expires_at(next);
         co_await self->wake.async_wait(as_tuple_awaitable);
@@ -266,7 +263,7 @@ Pool::~Pool() {
 void Pool::start() {
     if (state_->running || state_->stopped) return;
     state_->running = true;
-    asio::co_spawn(state_->executor, State::refill(state_), log_failure);
+    spawn_logged(state_->executor, State::refill(state_), "pool_refill", nullptr);
 }
 
 // A warm machine that answers and could be claimed, or none.
@@ -345,9 +342,9 @@ void Pool::set_starter(MachineStarter start) {
     state_->starter = std::move(start);
     ++state_->generation;
     for (auto& entry : state_->warm) {
-        asio::co_spawn(state_->executor,
-                       State::end(std::move(entry.machine), "its template was replaced"),
-                       log_failure);
+        spawn_logged(state_->executor,
+                     State::end(std::move(entry.machine), "its template was replaced"), "pool_end",
+                     nullptr);
     }
     state_->warm.clear();
     state_->stir();

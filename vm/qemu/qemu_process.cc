@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/pipe.h"
 #include "vm/qemu/jail.h"
 
 namespace asio = boost::asio;
@@ -167,14 +168,11 @@ asio::awaitable<Result<std::unique_ptr<QemuProcess>>> QemuProcess::start(
     } else if (cgroup.error().code != ErrorCode::not_supported) {
         log::warning("cgroup_not_made", {{"reason", cgroup.error().text()}});
     }
-    std::array<int, 2> ends;
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-        co_return fail(error_from_errno(errno, "make a pipe"));
-    Fd info_read(ends[0]);
-    auto spawned = self->spawn(executor, launch, Fd(ends[1]));
+    CB_CO_TRY_ASSIGN(pipe, make_pipe());
+    auto spawned = self->spawn(executor, launch, std::move(pipe.write_end));
     if (!spawned) co_return fail(spawned.error().in("starting QEMU"));
 
-    const std::string info = co_await read_info(std::move(info_read), deadline);
+    const std::string info = co_await read_info(std::move(pipe.read_end), deadline);
     auto identified = self->identify(info, launch);
     if (!identified) co_return fail(self->failure(identified.error()));
     auto monitor = co_await QmpClient::connect(self->folder_.short_path("monitor.sock"),

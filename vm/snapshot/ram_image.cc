@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/digest.h"
 #include "base/files.h"
 #include "base/limits.h"
-#include "vm/snapshot/sha256.h"
 
 namespace cellblock::vm {
 namespace {
@@ -60,8 +60,8 @@ Result<void> take_chunk(const std::vector<char>& chunk, std::size_t size, std::u
         if (data) {
             std::array<std::byte, 8> place;
             store_le<std::uint64_t>(place.data(), offset + at);
-            hash.update(place.data(), place.size());
-            hash.update(chunk.data() + at, page_bytes);
+            hash.update(place);
+            hash.update(as_bytes(std::string_view(chunk.data() + at, page_bytes)));
             sum.data_bytes += page_bytes;
             if (run_bytes == 0) run_begin = at;
             run_bytes += page_bytes;
@@ -126,7 +126,7 @@ Result<RamChecksum> copy_ram(int from, int to) {
         }
         done = hole;
     }
-    sum.sha256 = hash.hex();
+    sum.sha256 = hash.finish();
     return sum;
 }
 

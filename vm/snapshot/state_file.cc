@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/digest.h"
 #include "base/fd.h"
 #include "base/files.h"
 #include "base/limits.h"
-#include "vm/snapshot/sha256.h"
 
 namespace cellblock::vm {
 namespace {
@@ -53,7 +53,7 @@ class StateWriter {
     Result<StateFileSum> finish() {
         CB_TRY(compress({}, ZSTD_e_end));
         if (::fsync(file_.get()) != 0) return fail(error_from_errno(errno, "sync a saved state"));
-        sum_.sha256 = hash_.hex();
+        sum_.sha256 = hash_.finish();
         return sum_;
     }
 
@@ -83,7 +83,7 @@ class StateWriter {
             }
         }
         CB_TRY(write_all(file_.get(), std::string_view(data, size)));
-        hash_.update(data, size);
+        hash_.update(as_bytes(std::string_view(data, size)));
         sum_.bytes += size;
         return {};
     }

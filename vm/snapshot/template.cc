@@ -13,11 +13,11 @@
 
 #include "base/awaitable.h"
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "vm/qemu/device_state.h"
 #include "vm/qemu/left_machines.h"
-#include "vm/snapshot/sha256.h"
 #include "vm/snapshot/template_builder.h"
 
 namespace asio = boost::asio;

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 
@@ -12,6 +11,7 @@
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "base/spawn.h"
 #include "vm/link/call.h"
 #include "vm/link/link.h"
 #include "vm/qemu/device_state.h"
@@ -21,10 +21,6 @@ namespace asio = boost::asio;
 
 namespace cellblock::vm {
 namespace {
-
-void log_failure(std::exception_ptr error) {
-    if (error) log::error("template_coroutine_failed");
-}
 
 // Tells once a second that the current step still runs; the fraction creeps from the step's begin
 // towards its end, faster at first.
@@ -193,8 +189,8 @@ asio::awaitable<Result<BuiltTemplate>> try_once(const TemplateBuild& build, cons
     auto process = co_await QemuProcess::start(std::move(launch), std::move(handler));
     if (!process) co_return fail(process.error());
     attempt->process = std::move(*process);
-    asio::co_spawn(executor, Attempt::watch(attempt), log_failure);
-    asio::co_spawn(executor, Attempt::serve(attempt), log_failure);
+    spawn_logged(executor, Attempt::watch(attempt), "template_watch", nullptr);
+    spawn_logged(executor, Attempt::serve(attempt), "template_serve", nullptr);
 
     auto state = co_await warm_up_and_save(attempt, ticker, boot_timeout);
     std::string console;
@@ -223,7 +219,7 @@ asio::awaitable<Result<BuiltTemplate>> build_template(TemplateBuild build, Worke
     auto files = co_await std::move(opening);
     if (!files) co_return fail(files.error());
     auto ticker = std::make_shared<Ticker>(executor, build.progress);
-    asio::co_spawn(executor, Ticker::run(ticker), log_failure);
+    spawn_logged(executor, Ticker::run(ticker), "template_ticker", nullptr);
     Error last;
     const bool kvm = build.recipe.hardware.accelerator == AcceleratorKind::kvm;
     const int attempts = kvm ? 1 : limits::template_build_attempts;

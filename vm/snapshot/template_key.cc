@@ -5,9 +5,9 @@
 #include <set>
 #include <sstream>
 
+#include "base/digest.h"
 #include "base/files.h"
 #include "vm/link/protocol.h"
-#include "vm/snapshot/sha256.h"
 
 namespace cellblock::vm {
 namespace {

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "artifacts/digest.h"
 #include "artifacts/store.h"
+#include "base/digest.h"
 #include "base/files.h"
 #include "tests/unit/artifacts/content_files.h"
 #include "tests/unit/temporary_folder.h"

@@ -2,24 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include "base/files.h"
-#include "base/ids.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace cellblock {
-namespace {
-
-namespace fs = std::filesystem;
-
-struct PretendedProc {
-    fs::path path = fs::temp_directory_path() / ("cellblock-proc-" + new_short_id());
-    PretendedProc() { fs::create_directories(path / "pressure"); }
-    ~PretendedProc() { fs::remove_all(path); }
-    void write(const std::string& name, const std::string& text) const {
-        REQUIRE(write_file_atomically(path / name, text, 0600).has_value());
-    }
-};
-
-}  // namespace
 
 TEST_CASE("this host's memory is read") {
     const auto memory = read_host_memory();
@@ -29,9 +14,9 @@ TEST_CASE("this host's memory is read") {
 }
 
 TEST_CASE("memory comes in bytes, its pressure in percent where the kernel tells it") {
-    const PretendedProc proc;
+    const TemporaryFolder proc;
     proc.write("meminfo", "MemTotal:       4096 kB\nMemFree: 1 kB\nMemAvailable:   1024 kB\n");
-    auto memory = read_host_memory(proc.path);
+    auto memory = read_host_memory(proc.path());
     REQUIRE(memory.has_value());
     CHECK(memory->total_bytes == 4'194'304);
     CHECK(memory->available_bytes == 1'048'576);
@@ -39,15 +24,15 @@ TEST_CASE("memory comes in bytes, its pressure in percent where the kernel tells
     proc.write("pressure/memory",
                "some avg10=12.50 avg60=1.00 avg300=0.00 total=5\nfull avg10=0.00 avg60=0.00 "
                "avg300=0.00 total=0\n");
-    memory = read_host_memory(proc.path);
+    memory = read_host_memory(proc.path());
     REQUIRE(memory.has_value());
     CHECK(memory->pressure_percent == 12.5);
 }
 
 TEST_CASE("a kernel that does not say how much there is, is an error that names the file") {
-    const PretendedProc proc;
+    const TemporaryFolder proc;
     proc.write("meminfo", "MemTotal: 4096 kB\n");
-    const auto memory = read_host_memory(proc.path);
+    const auto memory = read_host_memory(proc.path());
     REQUIRE_FALSE(memory.has_value());
     CHECK(memory.error().cause.find("meminfo") != std::string::npos);
 }

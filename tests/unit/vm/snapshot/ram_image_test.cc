@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/files.h"
 #include "base/ids.h"
-#include "vm/snapshot/sha256.h"
 
 using namespace cellblock;
 using namespace cellblock::vm;
@@ -93,12 +93,4 @@ TEST_CASE("a copy to a full disk is a clear error") {
     const auto full = open_file("/dev/full", O_RDWR);
     REQUIRE(full.has_value());
     CHECK_FALSE(copy_ram(image->get(), full->get()).has_value());
-}
-
-TEST_CASE("SHA-256 is SHA-256") {
-    CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    const auto path = std::filesystem::temp_directory_path() / new_short_id();
-    REQUIRE(write_file_atomically(path, "abc"));
-    CHECK(*sha256_file(path.string()) == sha256_hex("abc"));
-    std::filesystem::remove(path);
 }

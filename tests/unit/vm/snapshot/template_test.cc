@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/digest.h"
 #include "base/files.h"
 #include "tests/unit/temporary_folder.h"
 #include "tests/unit/vm/run_loop.h"
-#include "vm/snapshot/sha256.h"
 
 using namespace cellblock;
 using namespace cellblock::vm;

@@ -4,7 +4,9 @@
 #include <limits>
 #include <utility>
 
-#include "base/host_memory.h"
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/awaitable.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/spawn.h"
@@ -16,6 +18,9 @@ namespace cellblock::gateway::cli {
 namespace asio = boost::asio;
 
 namespace {
+
+// Memory that runs out fast does so in seconds; a look takes microseconds.
+constexpr std::chrono::seconds memory_look_interval{1};
 
 // Told when the step changes: a template takes a minute, and log and clients should know why.
 ProgressSink tell_steps(ProgressSink tell) {
@@ -222,6 +227,36 @@ asio::awaitable<void> Machines::stop() {
     co_await pool_.stop();
 }
 
+asio::awaitable<void> Machines::watch_memory() {
+    asio::steady_timer timer(executor_);
+    while (true) {
+        const auto memory = read_host_memory();
+        if (memory) tell(memory_watch_.look(*memory, reserve_bytes(memory->total_bytes)), *memory);
+        timer.expires_after(memory_look_interval);
+        const auto [ec] = co_await timer.async_wait(as_tuple_awaitable);
+        if (ec) co_return;
+    }
+}
+
+void Machines::tell(vm::MemoryNews news, const HostMemory& memory) const {
+    if (news == vm::MemoryNews::none) return;
+    const std::uint64_t available_mib = memory.available_bytes / limits::MiB;
+    const double pressure_percent = memory.pressure_percent.value_or(0);
+    if (news == vm::MemoryNews::over) {
+        log::info("host_memory_eased",
+                  {{"available_mib", available_mib}, {"pressure_percent", pressure_percent}});
+        return;
+    }
+    log::warning("host_memory_short",
+                 {{"available_mib", available_mib},
+                  {"pressure_percent", pressure_percent},
+                  {"reserve_mib", reserve_bytes(memory.total_bytes) / limits::MiB},
+                  {"promised_mib", pool_.status().memory_bytes / limits::MiB},
+                  {"advice",
+                   "pause or delete sandboxes, or lower memory_overcommit_percent: below "
+                   "the reserve nothing new starts"}});
+}
+
 void Machines::refresh_metrics(metrics::Registry& registry) const {
     const vm::PoolStatus status = pool_.status();
     const auto machines = [&registry](const char* state, std::size_t count) {
@@ -250,6 +285,8 @@ void Machines::refresh_metrics(metrics::Registry& registry) const {
           status.memory_bytes);
     count("cellblock_memory_promised_max_bytes", "Memory that may be promised to machines.",
           status.memory_max_bytes);
+    count("cellblock_host_memory_short", "1 while memory is short on this host, as the log tells.",
+          memory_watch_.is_short() ? 1 : 0);
     const auto memory = read_host_memory();
     if (!memory) return;
     count("cellblock_host_memory_available_bytes", "Memory that this host can still give.",

@@ -12,12 +12,14 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "base/error.h"
+#include "base/host_memory.h"
 #include "base/json.h"
 #include "base/metrics.h"
 #include "base/progress.h"
 #include "base/worker_pool.h"
 #include "gateway/cli/guest_setup.h"
 #include "gateway/config/config.h"
+#include "vm/pool/memory_watch.h"
 #include "vm/pool/pool.h"
 #include "vm/qemu/left_machines.h"
 #include "vm/qemu/qemu_process.h"
@@ -39,6 +41,8 @@ class Machines {
     std::vector<vm::FoundMachine> take_found();
     // Begins to fill the pool.
     void fill_pool();
+    // Until it is cancelled: logs when the host's memory gets short, and when that is over.
+    boost::asio::awaitable<void> watch_memory();
     // Ends the warm machines.
     boost::asio::awaitable<void> stop();
 
@@ -67,6 +71,7 @@ class Machines {
     boost::asio::awaitable<Result<std::unique_ptr<vm::Machine>>> start_machine();
     vm::MachineStarter starter();
     vm::FoundMachine found(vm::LeftMachine left);
+    void tell(vm::MemoryNews news, const HostMemory& memory) const;
 
     const boost::asio::any_io_executor executor_;
     const config::Config& config_;
@@ -79,6 +84,7 @@ class Machines {
     std::shared_ptr<const vm::Template> template_;
     std::vector<vm::LeftMachine> left_;
     vm::Pool pool_;
+    vm::MemoryWatch memory_watch_;
     bool changing_ = false;  // KVM broke, the emulated template is being made
     // Machines tell of their end by handlers that may outlive this object.
     std::shared_ptr<Machines*> self_ = std::make_shared<Machines*>(this);

@@ -222,9 +222,11 @@ asio::awaitable<void> Gateway::bring_up() {
         co_await take_down();
         co_return;
     }
+    co_await jupyter_->open();
     machines_->fill_pool();
     jupyter_->offer(offered_kernels(machines_->image()));
     readiness_.ready();
+    spawn_logged(loop_.get_executor(), machines_->watch_memory(), "watch_memory", nullptr);
     if (!notebook_) {
         spawn_logged(loop_.get_executor(), jupyter_->cull_kernels(), "cull_kernels", nullptr);
     }

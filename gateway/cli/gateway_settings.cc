@@ -41,6 +41,7 @@ jupyter::Settings Gateway::jupyter_settings() const {
     }
     settings.seed = seed_;
     settings.connections_folder = config_.state_directory() / "connections";
+    settings.sessions_file = config_.state_directory() / "jupyter_sessions.json";
     settings.relay_command = [this](const std::string& kernel_id,
                                     const std::filesystem::path& file) {
         return relay_command(kernel_id, file);

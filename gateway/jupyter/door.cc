@@ -39,8 +39,19 @@ class Starting {
 Door::Door(asio::any_io_executor executor, api::Services& services_, Settings settings_)
     : services(services_),
       settings(std::move(settings_)),
-      sessions(executor),
+      sessions(executor, services_.workers, settings.sessions_file),
       connection_files(executor, settings.connections_folder, settings.relay_command) {}
+
+awaitable<void> Door::open() {
+    const auto opened = co_await sessions.open();
+    if (!opened) {
+        // The kernels are there; whoever opens a document again gets a new one.
+        log::warning("sessions_unreadable", {{"error", opened.error().text()}});
+    }
+    sessions.drop_dead([this](const std::string& kernel_id) {
+        return find_kernel(services.sandboxes, kernel_id).has_value();
+    });
+}
 
 http::RouteOptions Door::route_options() const {
     http::RouteOptions options;

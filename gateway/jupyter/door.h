@@ -15,7 +15,7 @@
 #include "gateway/jupyter/connection_files.h"
 #include "gateway/jupyter/kernels.h"
 #include "gateway/jupyter/kernelspecs.h"
-#include "gateway/jupyter/sessions.h"
+#include "gateway/jupyter/session_store.h"
 
 namespace cellblock::gateway::jupyter {
 
@@ -47,6 +47,7 @@ struct Settings {
     std::map<std::string, std::string> environment;   // every kernel gets these
     std::vector<std::string> seed;                    // cells that each kernel runs first
     std::filesystem::path connections_folder;
+    std::filesystem::path sessions_file;  // empty: sessions end with the gateway
     RelayCommand relay_command;
 
     Settings() = default;
@@ -63,6 +64,8 @@ struct Door {
     Door(boost::asio::any_io_executor executor, api::Services& services_, Settings settings_);
 
     void offer(Kernelspecs specs) { kernelspecs = std::move(specs); }
+    // Finds the documents of an earlier gateway's kernels, once these are there.
+    boost::asio::awaitable<void> open();
     // A kernel in a sandbox of its own, seeded. Those that are being started count for the maximum.
     boost::asio::awaitable<Result<PlacedKernel>> start_kernel(NewKernel wanted);
     // `forbidden` where listing is off.

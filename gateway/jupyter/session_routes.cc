@@ -72,6 +72,7 @@ awaitable<Result<void>> post_sessions(Door& door, Request& request, ResponseWrit
         session = nullptr;
     }
     if (session == nullptr) {
+        CB_CO_TRY(door.sessions.check_room());
         CB_CO_TRY_ASSIGN(kernel_id, co_await kernel_for(door, body, *body.path));
         DocumentSession made;
         made.id = new_uuid();
@@ -79,11 +80,11 @@ awaitable<Result<void>> post_sessions(Door& door, Request& request, ResponseWrit
         made.name = body.name.value_or("");
         made.type = *body.type;
         made.kernel_id = std::move(kernel_id);
-        door.sessions.add(std::move(made));
-        session = door.sessions.find_by_path(*body.path);
+        session = &door.sessions.add(std::move(made));
     }
     writer.headers().set("Location", "/api/sessions/" + session->id);
     const Json model = model_of(door, *session);
+    co_await door.sessions.keep();
     co_return co_await writer.send_json(201, model);
 }
 
@@ -112,6 +113,7 @@ awaitable<Result<void>> patch_session(Door& door, Request& request, ResponseWrit
     if (body.type) session->type = *body.type;
     session->kernel_id = kernel_id;
     const Json model = model_of(door, *session);
+    co_await door.sessions.keep();
     auto old = find_kernel(door.services.sandboxes, old_kernel_id);
     if (old && kernel_id != old_kernel_id) {
         CB_CO_TRY(co_await remove_kernel(door.services.sandboxes, std::move(*old)));
@@ -123,6 +125,7 @@ awaitable<Result<void>> delete_session(Door& door, Request& request, ResponseWri
     CB_CO_TRY_ASSIGN(session, find(door, request));
     const std::string kernel_id = session->kernel_id;
     door.sessions.remove(std::string(session->id));
+    co_await door.sessions.keep();
     auto kernel = find_kernel(door.services.sandboxes, kernel_id);
     if (!kernel) {
         const Json gone = {{"message", "Kernel deleted before session"}, {"reason", "Gone"}};

@@ -1,20 +1,22 @@
-// Jupyter sessions: a document and the kernel that runs it. In memory, as jupyter_server has them
-// by default; a session whose kernel has gone is gone too.
-//
-// Owner: Door. Loop thread only.
+// Jupyter sessions: a document and the kernel that runs it. Values, as clients and the disk see
+// them.
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "base/condition.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/limits.h"
 
 namespace cellblock::gateway::jupyter {
+
+// Of a path, a name, a type: Linux's own PATH_MAX.
+inline constexpr std::size_t session_text_max_bytes = 4096;
+// Of all sessions together, on disk.
+inline constexpr std::size_t sessions_file_max_bytes = 64 * limits::MiB;
 
 // (Its kernel's clients have sessions of another kind: kernel-proxy/attachment.h.)
 struct DocumentSession {
@@ -43,46 +45,11 @@ Result<SessionBody> session_body_from(const Json& body);
 // POST needs a path and a type.
 Result<void> check_new_session(const SessionBody& body);
 
-class SessionStore {
-  public:
-    explicit SessionStore(boost::asio::any_io_executor executor) : changed_(std::move(executor)) {}
-
-    std::vector<DocumentSession>& all() { return sessions_; }
-    DocumentSession* find(const std::string& id);
-    DocumentSession* find_by_path(const std::string& path);
-    void add(DocumentSession session) { sessions_.push_back(std::move(session)); }
-    void remove(const std::string& id);
-    // Sessions whose kernel `lives` does not know any more go.
-    template <typename Lives>
-    void drop_dead(Lives lives) {
-        std::erase_if(sessions_, [&](const DocumentSession& s) { return !lives(s.kernel_id); });
-    }
-
-    // While one request starts the kernel of a document, others for the same document wait.
-    class PathLock {
-      public:
-        PathLock(SessionStore& store, std::string path) : store_(&store), path_(std::move(path)) {}
-        PathLock(PathLock&& other) noexcept
-            : store_(std::exchange(other.store_, nullptr)), path_(std::move(other.path_)) {}
-        PathLock& operator=(PathLock&&) = delete;
-        ~PathLock() {
-            if (store_ == nullptr) return;
-            store_->locked_.erase(path_);
-            store_->changed_.notify_all();
-        }
-
-      private:
-        SessionStore* store_;
-        std::string path_;
-    };
-    boost::asio::awaitable<PathLock> lock(std::string path);
-
-  private:
-    std::vector<DocumentSession> sessions_;
-    std::set<std::string> locked_;
-    Condition changed_;
-};
-
+// As clients see it.
 Json session_model(const DocumentSession& session, Json kernel_model);
+
+// All of them as one text for the disk, and back.
+std::string to_text(const std::vector<DocumentSession>& sessions);
+Result<std::vector<DocumentSession>> sessions_from(std::string_view text);
 
 }  // namespace cellblock::gateway::jupyter

@@ -57,6 +57,28 @@ def test_a_kernel_and_its_variables_are_found_again(mortal):
     assert [reply["content"]["status"] for reply in replies] == ["ok"]
 
 
+def test_the_documents_of_kernels_are_found_again(mortal):
+    def post(path: str) -> dict:
+        body = {"path": path, "type": "notebook", "name": path, "kernel": {"name": "python3"}}
+        answer = mortal.gateway.request("POST", "/api/sessions", json=body)
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    kept, deleted = post("kept.ipynb"), post("deleted.ipynb")
+    path = f"/api/sessions/{kept['id']}"
+    mortal.gateway.request("PATCH", path, json={"path": "moved.ipynb"})
+    mortal.gateway.request("DELETE", f"/api/sessions/{deleted['id']}")
+    mortal.restart()
+    listed = mortal.gateway.request("GET", "/api/sessions").json()
+    assert [(item["id"], item["path"]) for item in listed] == [(kept["id"], "moved.ipynb")]
+    assert listed[0]["kernel"]["id"] == kept["kernel"]["id"]
+    # Whoever opens the document again gets its kernel, not a new one.
+    assert post("moved.ipynb")["kernel"]["id"] == kept["kernel"]["id"]
+    assert mortal.gateway.request("DELETE", path).status_code == 204
+    mortal.restart()
+    assert mortal.gateway.request("GET", "/api/sessions").json() == []
+
+
 def test_a_client_that_returns_gets_the_rest_of_its_cell(mortal):
     kernel = create_kernel(mortal.gateway)
     socket = KernelSocket(mortal.gateway, kernel, "tab")

@@ -18,7 +18,7 @@ from ipykernel.kernelapp import IPKernelApp
 from traitlets import Type
 from traitlets.config import Config
 
-from . import startup
+from . import interrupts, startup
 from .identity import SOCKET_NAME, IdentityServer
 from .iopub import PacedIOPubThread, prepare_socket
 from .kernel import CellblockKernel
@@ -86,6 +86,10 @@ class CellblockKernelApp(IPKernelApp):
         log = getattr(sys.stderr, "_original_stdstream_copy", None)
         if log is not None:
             faulthandler.enable(file=log)
+
+    def init_signal(self) -> None:
+        super().init_signal()
+        interrupts.start()
 
     def init_gui_pylab(self) -> None:
         super().init_gui_pylab()

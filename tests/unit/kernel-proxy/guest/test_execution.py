@@ -142,6 +142,21 @@ def test_interrupt_by_signal(kernel: Any, body: str) -> None:
     assert kernel.run("1 + 1").result == "2"
 
 
+def test_an_interrupt_that_comes_just_before_a_system_call_ends_the_call(kernel: Any) -> None:
+    # Python has noted the signal (in another thread here), and the main thread's call is not ended
+    # by it: just what happens when it comes after the last look at signals and before the call.
+    msg_id = kernel.send(
+        "import signal, threading, time\n"
+        "def strike():\n"
+        "    time.sleep(0.3)\n"
+        "    signal.pthread_kill(threading.get_ident(), signal.SIGINT)\n"
+        "threading.Thread(target=strike).start()\n"
+        "time.sleep(600)"
+    )
+    assert kernel.collect(msg_id, seconds=20).error["ename"] == "KeyboardInterrupt"
+    assert kernel.run("1 + 1").result == "2"
+
+
 def test_interrupt_of_an_awaiting_cell(kernel: Any) -> None:
     msg_id = kernel.send("import asyncio; print('on'); await asyncio.sleep(600)")
     kernel.next_stream("on")

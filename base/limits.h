@@ -57,7 +57,10 @@ inline constexpr int agent_sandbox_pids_max = 512;
 // os.fork() makes some 20 copies of the kernel a second, each slower than the one before, and would
 // fill the memory only after half a minute (seen: 24 to 46 s), deaf to every interrupt.
 inline constexpr std::size_t agent_kernel_processes_max = 64;
-inline constexpr milliseconds agent_kernel_processes_interval{1000};
+// How often they are counted: seldom while their number stays the same, since each look wakes an
+// idle guest (1 ms of emulation; a host has hundreds of them).
+inline constexpr milliseconds agent_kernel_processes_interval_min{1000};
+inline constexpr milliseconds agent_kernel_processes_interval_max{4000};
 inline constexpr std::size_t agent_kernels_max = 32;
 inline constexpr std::size_t agent_memory_limit_min_bytes = 64 * MiB;
 inline constexpr std::size_t agent_events_queued_max = 256;

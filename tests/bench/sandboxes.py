@@ -49,6 +49,21 @@ def proportional_kib(pid: int) -> tuple[int, int]:
     return pss, private
 
 
+IDLE_S = 30
+
+
+def busy_percent(pids: list[int]) -> list[float]:
+    """Of one core, over IDLE_S: schedstat counts nanoseconds, where stat counts ticks."""
+
+    def spent_ns(pid: int) -> int:
+        tasks = Path(f"/proc/{pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks)
+
+    before = [spent_ns(pid) for pid in pids]
+    time.sleep(IDLE_S)
+    return [(spent_ns(pid) - was) / IDLE_S / 1e7 for pid, was in zip(pids, before, strict=True)]
+
+
 class Native:
     """An ipykernel as jupyter_client starts it."""
 
@@ -127,22 +142,27 @@ def bench_start(runs: int) -> None:
 
 def bench_memory(gateway: Gateway) -> None:
     print(
-        "\n2. Memory of an idle sandbox                                      ratio: native / ours"
+        "\n2. Memory and CPU of an idle sandbox                              ratio: native / ours"
     )
     with Native() as kernel:
         kernel.run(DESCRIBE)
-        native_pss, native_private = proportional_kib(kernel.manager.provisioner.process.pid)
+        pid = kernel.manager.provisioner.process.pid
+        native_pss, native_private = proportional_kib(pid)
+        [native_busy] = busy_percent([pid])
     row("native ipykernel with pandas, PSS", [native_pss / 1024], "MiB")
     row("native ipykernel with pandas, private", [native_private / 1024], "MiB")
+    row("native ipykernel, CPU of one core", [native_busy], "%")
     sandboxes = [gateway.create_sandbox(timeout=300) for _ in range(4)]
-    figures = []
+    figures, pids = [], []
     for sandbox in sandboxes:
         gateway.execute("1", sandbox=sandbox)
         detail = gateway.request("GET", f"/sandboxes/{sandbox}").json()
-        figures.append(proportional_kib(detail["machine"]["pid"]))
+        pids.append(detail["machine"]["pid"])
+        figures.append(proportional_kib(pids[-1]))
     row("sandbox (of four), PSS", [pss / 1024 for pss, _ in figures], "MiB", native_pss / 1024)
     private = [own / 1024 for _, own in figures]
     row("sandbox (of four), private", private, "MiB", native_private / 1024)
+    row("sandbox (of four), CPU of one core", busy_percent(pids), "%", native_busy)
     for sandbox in sandboxes:
         gateway.delete_sandbox(sandbox)
 

@@ -17,6 +17,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "vm/agent/guest_identity.h"
+#include "vm/agent/quiet.h"
 
 namespace cellblock::vm::agent {
 namespace {
@@ -134,6 +135,9 @@ BootReport boot(const Options& options) {
     step(report, "device links", link_devices());
     step(report, "loopback", bring_loopback_up());
     step(report, "agent protection", protect_agent());
+    step(report, "kernel housekeeping", quiet_kernel("/proc/sys"));
+    step(report, "PIT",
+         stop_unused_pit("/sys/devices/system/clockevents/clockevent0/current_device"));
     step(report, "host name", set_hostname("cellblock"));
     step(report, "run folders", make_run_folders(options));
     auto cgroups = Cgroups::set_up(options.cgroup_root);

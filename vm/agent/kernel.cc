@@ -235,11 +235,17 @@ void Kernel::kill_all() {
 }
 
 asio::awaitable<void> Kernel::watch_processes(std::weak_ptr<Kernel> watched, pid_t pid) {
+    auto interval = limits::agent_kernel_processes_interval_min;
+    std::size_t before = 0;
     while (true) {
-        co_await pause(limits::agent_kernel_processes_interval);
+        co_await pause(interval);
         const auto kernel = watched.lock();
         if (!kernel || kernel->pid_ != pid || !kernel->group_) co_return;
         const std::size_t processes = kernel->group_->processes();
+        interval = processes == before
+                       ? std::min(2 * interval, limits::agent_kernel_processes_interval_max)
+                       : limits::agent_kernel_processes_interval_min;
+        before = processes;
         if (processes <= limits::agent_kernel_processes_max) continue;
         log::warning("kernel_killed", {{"pid", pid}, {"processes", processes}});
         kernel->killed_for_ = Kill::too_many_processes;

@@ -46,6 +46,8 @@ std::vector<int> QemuDescriptors::all() const {
 
 std::string guest_kernel_arguments(const GuestHardware& hardware) {
     std::string text = "console=ttyS0 panic=1 reboot=t quiet mitigations=off random.trust_cpu=on";
+    // Watching for stalls of tasks and CPUs wakes an idle guest some times a second.
+    text += " psi=0 nowatchdog";
     if (hardware.accelerator == AcceleratorKind::tcg) {
         text +=
             " tsc_early_khz=" + std::to_string(hardware.tsc_khz) + " tsc=reliable no_timer_check";

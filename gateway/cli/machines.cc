@@ -32,13 +32,16 @@ ProgressSink tell_steps(ProgressSink tell) {
     };
 }
 
-std::uint64_t reserve_bytes(std::uint64_t total_bytes) {
+// The host's own part of its memory.
+std::uint64_t reserve_bytes(const config::Config& config, std::uint64_t total_bytes) {
+    if (config.host_memory_reserve_mib > 0) {
+        return static_cast<std::uint64_t>(config.host_memory_reserve_mib) * limits::MiB;
+    }
     return std::max<std::uint64_t>(total_bytes / 20, limits::host_memory_reserve_min_bytes);
 }
 
-// All but the host's own part.
-std::uint64_t bytes_for_machines(std::uint64_t total_bytes) {
-    return total_bytes - std::min(total_bytes, reserve_bytes(total_bytes));
+std::uint64_t bytes_for_machines(const config::Config& config, std::uint64_t total_bytes) {
+    return total_bytes - std::min(total_bytes, reserve_bytes(config, total_bytes));
 }
 
 std::uint64_t host_available_bytes() {
@@ -57,8 +60,8 @@ vm::CapacityOptions capacity_options(const config::Config& config) {
         return options;
     }
     options.host_available_bytes = host_available_bytes;
-    options.host_reserve_bytes = reserve_bytes(memory->total_bytes);
-    options.memory_max_bytes = bytes_for_machines(memory->total_bytes) / 100 *
+    options.host_reserve_bytes = reserve_bytes(config, memory->total_bytes);
+    options.memory_max_bytes = bytes_for_machines(config, memory->total_bytes) / 100 *
                                static_cast<std::uint64_t>(config.memory_overcommit_percent);
     return options;
 }
@@ -102,7 +105,7 @@ asio::awaitable<Result<void>> Machines::start() {
 // all machines together have a limit, and the one that runs into it ends instead of the host.
 void Machines::hold_machines_together() {
     const auto memory = read_host_memory();
-    const std::uint64_t bytes = memory ? bytes_for_machines(memory->total_bytes) : 0;
+    const std::uint64_t bytes = memory ? bytes_for_machines(config_, memory->total_bytes) : 0;
     if (bytes == 0) return;
     const auto limited = vm::set_memory_max_of_all(host_->cgroups, bytes);
     if (!limited) log::warning("cgroup_without_limit", {{"error", limited.error().text()}});
@@ -231,7 +234,10 @@ asio::awaitable<void> Machines::watch_memory() {
     asio::steady_timer timer(executor_);
     while (true) {
         const auto memory = read_host_memory();
-        if (memory) tell(memory_watch_.look(*memory, reserve_bytes(memory->total_bytes)), *memory);
+        if (memory) {
+            const std::uint64_t reserve = reserve_bytes(config_, memory->total_bytes);
+            tell(memory_watch_.look(*memory, reserve), *memory);
+        }
         timer.expires_after(memory_look_interval);
         const auto [ec] = co_await timer.async_wait(as_tuple_awaitable);
         if (ec) co_return;
@@ -250,7 +256,7 @@ void Machines::tell(vm::MemoryNews news, const HostMemory& memory) const {
     log::warning("host_memory_short",
                  {{"available_mib", available_mib},
                   {"pressure_percent", pressure_percent},
-                  {"reserve_mib", reserve_bytes(memory.total_bytes) / limits::MiB},
+                  {"reserve_mib", reserve_bytes(config_, memory.total_bytes) / limits::MiB},
                   {"promised_mib", pool_.status().memory_bytes / limits::MiB},
                   {"advice",
                    "pause or delete sandboxes, or lower memory_overcommit_percent: below "

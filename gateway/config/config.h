@@ -45,6 +45,7 @@ struct Config {
     std::int64_t sandboxes_max = 64;
     std::int64_t start_wait_s = 10;
     std::int64_t memory_overcommit_percent = 800;
+    std::int64_t host_memory_reserve_mib = 0;
     std::int64_t sandbox_memory_mib = 1024;
     std::int64_t sandbox_timeout_s = 300;
     std::int64_t execution_timeout_s = 300;

@@ -78,42 +78,28 @@ def test_memory_is_promised_only_as_far_as_the_setting_allows(gateway_of):
     assert answer.headers["Retry-After"] == "5"
 
 
-class ShortHost(Gateway):
-    """A gateway that reads our /proc/meminfo, in a mount namespace of its own (as root)."""
-
-    def __init__(self, proc: Path):
-        binds = 'for f in meminfo pressure/memory; do [ ! -e /proc/$f ] || mount --bind "$0/$f" '
-        binds += '/proc/$f || exit; done; exec "$@"'
-        self.command = ("unshare", "-m", "sh", "-c", binds, str(proc), *Gateway.command)
-        super().__init__("--pool-size", "0", env={"CELLBLOCK_START_WAIT_S": "0"})
+def host_memory_mib() -> tuple[int, int]:
+    """In all, and available."""
+    fields = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    total, available = (int(fields[name].split()[0]) for name in ("MemTotal", "MemAvailable"))
+    return total // 1024, available // 1024
 
 
-def test_memory_that_gets_short_is_told_before_starts_are_refused(tmp_path):
-    (tmp_path / "pressure").mkdir()
-    (tmp_path / "pressure/memory").write_text("some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
+def test_memory_that_gets_short_is_told_before_starts_are_refused(gateway_of):
+    _, available = host_memory_mib()
+    gateway = gateway_of(host_memory_reserve_mib=available * 7 // 10, start_wait_s=0)
+    wait_until(lambda: "host_memory_short" in gateway.log(), "the warning")
+    assert metric(gateway, "cellblock_host_memory_short") == 1
+    sandbox = gateway.create_sandbox(timeout=600)
+    assert gateway.execute("print(6 * 7)", sandbox=sandbox).stdout == "42\n"
+    assert gateway.log().count("host_memory_short") == 1
 
-    def leave(available_mib: int) -> None:
-        # In place: a bind mount stays with the file that it was made of.
-        text = f"MemTotal: 8388608 kB\nMemAvailable: {available_mib * 1024} kB\n"
-        (tmp_path / "meminfo").write_text(text)
 
-    leave(4096)
-    gateway = ShortHost(tmp_path)
-    try:
-        sandbox = gateway.create_sandbox(timeout=600)
-        assert "host_memory_short" not in gateway.log()
-        leave(900)  # 512 are the host's
-        wait_until(lambda: "host_memory_short" in gateway.log(), "the warning")
-        assert metric(gateway, "cellblock_host_memory_short") == 1
-        gateway.delete_sandbox(gateway.create_sandbox(timeout=600))
-        leave(500)
-        refused = gateway.request("POST", "/sandboxes", json={})
-        assert refused.status_code == 503, refused.text
-        assert "the host has 500 MiB of memory left" in refused.json()["message"]
-        assert gateway.execute("print(6 * 7)", sandbox=sandbox).stdout == "42\n"
-        leave(4096)
-        wait_until(lambda: "host_memory_eased" in gateway.log(), "that it is over")
-        assert metric(gateway, "cellblock_host_memory_short") == 0
-        assert gateway.log().count("host_memory_short") == 1
-    finally:
-        gateway.remove()
+def test_what_the_host_keeps_for_itself_is_not_given_away(gateway_of):
+    total, available = host_memory_mib()
+    reserve = available + (total - available) * 6 // 10
+    gateway = gateway_of(host_memory_reserve_mib=reserve, start_wait_s=0)
+    refused = gateway.request("POST", "/sandboxes", json={})
+    assert refused.status_code == 503, refused.text
+    assert f"{reserve} MiB stay its own" in refused.json()["message"]
+    assert refused.headers["Retry-After"] == "5"

@@ -23,6 +23,22 @@ namespace asio = boost::asio;
 namespace cellblock::vm {
 namespace {
 
+// What a start could not find or may not do is the host's matter: the caller asked for nothing
+// wrong, and "not found" would say that its sandbox is not there.
+Error of_the_host(Error error) {
+    switch (error.code) {
+        case ErrorCode::invalid_argument:
+        case ErrorCode::unauthorized:
+        case ErrorCode::forbidden:
+        case ErrorCode::not_found:
+            error.code = ErrorCode::io;
+            break;
+        default:
+            break;
+    }
+    return error;
+}
+
 // 0.75 to 1.25 of `time`.
 std::chrono::milliseconds jittered(std::chrono::milliseconds time) {
     std::uint16_t random = 0;
@@ -243,7 +259,7 @@ asio::awaitable<Result<std::unique_ptr<Machine>>> Pool::State::start_urgently(
     if (!machine) {
         ++self->counts.start_failures;
         self->counts.last_failure = machine.error().text();
-        co_return fail(machine.error().in("starting a machine"));
+        co_return fail(of_the_host(machine.error()).in("starting a machine"));
     }
     if (!claimed) co_return fail(claimed.error());
     co_return std::move(*machine);

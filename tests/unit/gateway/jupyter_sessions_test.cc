@@ -2,9 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "base/spawn.h"
 #include "gateway/jupyter/session_store.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -56,7 +56,7 @@ TEST_CASE("what a store kept, the next store has, and nothing that was removed")
         // Several requests at once: each returns when its own change is on disk.
         const auto change = [&]<typename Change>(Change make) {
             make();
-            asio::co_spawn(loop, store.keep(), asio::detached);
+            spawn_logged(loop.get_executor(), store.keep(), "keep", nullptr);
         };
         change([&] { store.add(session_of("a.ipynb")); });
         change([&] { store.add(session_of("ä/b.ipynb")); });

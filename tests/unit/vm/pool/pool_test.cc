@@ -111,7 +111,7 @@ asio::awaitable<Result<std::unique_ptr<Machine>>> start_fake(std::shared_ptr<Dri
     driver->starting_most = std::max(driver->starting_most, driver->starting_now);
     co_await pause_for(driver->start_time);
     --driver->starting_now;
-    if (driver->fail_starts) co_return fail(ErrorCode::io, "QEMU would not start");
+    if (driver->fail_starts) co_return fail(ErrorCode::not_found, "no such file: QEMU");
     co_return std::make_unique<FakeMachine>(driver);
 }
 
@@ -192,7 +192,8 @@ TEST_CASE("an empty pool starts a clone for the one who asks") {
     CHECK(f.driver->warm_ups == 0);
     f.driver->fail_starts = true;
     const auto failed = f.take();
-    CHECK(failed.error().cause.find("QEMU would not start") != std::string::npos);
+    CHECK(failed.error().cause.find("no such file: QEMU") != std::string::npos);
+    CHECK(failed.error().code == ErrorCode::io);  // it is not the caller's sandbox that is missing
     CHECK(f.pool->status().taken == 1);
 }
 

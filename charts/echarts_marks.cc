@@ -22,50 +22,9 @@ const char* dash_name(const std::string& line) {
 }  // namespace
 
 void EchartsPanel::layer(const Layer& layer) {
-    switch (layer.kind) {
-        case Kind::line:
-        case Kind::step:
-        case Kind::ecdf:
-        case Kind::kde:
-            return line(layer, layer.data.numbers("x"), layer.data.numbers("y"));
-        case Kind::area:
-        case Kind::band:
-            return area(layer);
-        case Kind::scatter:
-            return scatter(layer);
-        case Kind::bar:
-            return bars(layer);
-        case Kind::hist:
-            return hist(layer);
-        case Kind::errorbar:
-            return errors(layer);
-        case Kind::stem:
-            return stems(layer);
-        case Kind::box:
-            return boxes(layer);
-        case Kind::violin:
-            return violins(layer);
-        case Kind::heatmap:
-        case Kind::hist2d:
-            return cells(layer, layer.data.grid("v"));
-        case Kind::contour:
-        case Kind::contourf:
-            return contour(layer);
-        case Kind::hexbin:
-            return hexbin(layer);
-        case Kind::quiver:
-            return arrows(layer);
-        case Kind::gantt:
-            return gantt(layer);
-        case Kind::candlestick:
-            return candles(layer);
-        case Kind::event:
-            return events(layer);
-        case Kind::pie:
-            return pie(layer);
-        default:
-            return;  // what has no flat form: the panel says so when nothing else is in it
-    }
+    if (layer.kind == Kind::pie) return pie(layer);
+    draw_layer(*this,
+               layer);  // what has no flat form: the panel says so when nothing else is in it
 }
 
 void EchartsPanel::line(const Layer& layer, const Column& x, const Column& y) {
@@ -304,7 +263,11 @@ void EchartsPanel::violins(const Layer& layer) {
     option_.series.push_back(lines(layer, std::move(outlines)));
 }
 
-void EchartsPanel::cells(const Layer& layer, const Grid& grid) {
+void EchartsPanel::cells(const Layer& layer) {
+    grid(layer, layer.data.grid("v"));
+}
+
+void EchartsPanel::grid(const Layer& layer, const Grid& grid) {
     Json data = Json::array();
     for (std::size_t row = 0; row < grid.rows; ++row) {
         for (std::size_t column = 0; column < grid.columns; ++column) {
@@ -322,7 +285,7 @@ void EchartsPanel::cells(const Layer& layer, const Grid& grid) {
 
 void EchartsPanel::contour(const Layer& layer) {
     const LayerData& data = layer.data;
-    if (layer.kind == Kind::contourf && data.has("z")) return cells(layer, data.grid("z"));
+    if (layer.kind == Kind::contourf && data.has("z")) return grid(layer, data.grid("z"));
     if (in_cells_) return;  // the axes name cells: a line between them has no place
     const auto found = extremes(data.numbers("levels"));
     const ColorRamp ramp(panel_.color, found ? data.numbers("levels")[found->lowest] : 0,

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "charts/colors.h"
+#include "charts/draw_layer.h"
 #include "charts/model.h"
 
 namespace cellblock::charts {
@@ -31,6 +32,9 @@ class EchartsPanel {
     void add();
 
   private:
+    template <typename Drawer>
+    friend bool draw_layer(Drawer& drawer, const Layer& layer);
+
     void add_axes();
     void add_polar_axes();
     Json axis_json(const Axis& axis, const std::vector<std::string>& names) const;
@@ -47,7 +51,8 @@ class EchartsPanel {
     void stems(const Layer& layer);
     void boxes(const Layer& layer);
     void violins(const Layer& layer);
-    void cells(const Layer& layer, const Grid& grid);
+    void cells(const Layer& layer);
+    void grid(const Layer& layer, const Grid& grid);
     void contour(const Layer& layer);
     void hexbin(const Layer& layer);
     void arrows(const Layer& layer);

@@ -42,73 +42,14 @@ const char* across(const Layer& layer) {
 
 void PlotlyPanel::layer(const Layer& layer) {
     if (panel_.projection == Projection::polar) return polar(layer);
-    const std::size_t before = traces_.size();
-    switch (layer.kind) {
-        case Kind::line:
-        case Kind::step:
-        case Kind::ecdf:
-        case Kind::kde:
-            line(layer, layer.data.numbers("x"), layer.data.numbers("y"));
-            break;
-        case Kind::area:
-        case Kind::band:
-            area(layer);
-            break;
-        case Kind::scatter:
-            scatter(layer);
-            break;
-        case Kind::bar:
-            bars(layer);
-            break;
-        case Kind::hist:
-            hist(layer);
-            break;
-        case Kind::errorbar:
-            errors(layer);
-            break;
-        case Kind::stem:
-            stems(layer);
-            break;
-        case Kind::box:
-            boxes(layer);
-            break;
-        case Kind::violin:
-            violins(layer);
-            break;
-        case Kind::heatmap:
-        case Kind::hist2d:
-            cells(layer);
-            break;
-        case Kind::contour:
-        case Kind::contourf:
-            contour(layer);
-            break;
-        case Kind::hexbin:
-            hexbin(layer);
-            break;
-        case Kind::quiver:
-            arrows(layer);
-            break;
-        case Kind::gantt:
-            gantt(layer);
-            break;
-        case Kind::candlestick:
-            candles(layer);
-            break;
-        case Kind::event:
-            events(layer);
-            break;
-        case Kind::pie:
-            return pie(layer);
-        case Kind::line3d:
-        case Kind::scatter3d:
-        case Kind::surface:
-            return spatial(layer);
-        case Kind::table:
-            return table(layer);
-        default:
-            return;
+    if (layer.kind == Kind::pie) return pie(layer);
+    if (layer.kind == Kind::table) return table(layer);
+    if (layer.kind == Kind::line3d || layer.kind == Kind::scatter3d ||
+        layer.kind == Kind::surface) {
+        return spatial(layer);
     }
+    const std::size_t before = traces_.size();
+    draw_layer(*this, layer);
     flat_ = flat_ || traces_.size() > before;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "charts/colors.h"
+#include "charts/draw_layer.h"
 #include "charts/model.h"
 
 namespace cellblock::charts {
@@ -22,6 +23,9 @@ class PlotlyPanel {
     void add(Json& data, Json& layout);
 
   private:
+    template <typename Drawer>
+    friend bool draw_layer(Drawer& drawer, const Layer& layer);
+
     void add_axes(Json& layout);
     Json axis_json(const Axis& axis) const;
     void layer(const Layer& layer);

@@ -114,52 +114,9 @@ Scene SceneBuilder::build() {
 
 void SceneBuilder::layer(const Layer& layer) {
     if (panel_.projection == Projection::polar) return polar(layer);
-    switch (layer.kind) {
-        case Kind::line:
-        case Kind::step:
-        case Kind::ecdf:
-        case Kind::kde:
-            return line(layer, layer.data.numbers("x"), layer.data.numbers("y"));
-        case Kind::area:
-        case Kind::band:
-            return area(layer);
-        case Kind::scatter:
-            return scatter(layer);
-        case Kind::bar:
-            return bars(layer);
-        case Kind::hist:
-            return hist(layer);
-        case Kind::errorbar:
-            return errors(layer);
-        case Kind::stem:
-            return stems(layer);
-        case Kind::box:
-            return boxes(layer);
-        case Kind::boxen:
-            return boxens(layer);
-        case Kind::violin:
-            return violins(layer);
-        case Kind::heatmap:
-        case Kind::hist2d:
-            return cells(layer);
-        case Kind::contour:
-        case Kind::contourf:
-            return contour(layer);
-        case Kind::hexbin:
-            return hexbin(layer);
-        case Kind::quiver:
-            return arrows(layer);
-        case Kind::gantt:
-            return gantt(layer);
-        case Kind::candlestick:
-            return candles(layer);
-        case Kind::event:
-            return events(layer);
-        case Kind::pie:
-            return pie(layer);
-        default:
-            scene_.not_drawn.emplace_back(to_string(layer.kind));
-    }
+    if (layer.kind == Kind::pie) return pie(layer);
+    if (layer.kind == Kind::boxen) return boxens(layer);
+    if (!draw_layer(*this, layer)) scene_.not_drawn.emplace_back(to_string(layer.kind));
 }
 
 Point SceneBuilder::point(const Layer& layer, double along, double across) const {

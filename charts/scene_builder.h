@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "charts/colors.h"
+#include "charts/draw_layer.h"
 #include "charts/model.h"
 #include "charts/scene.h"
 
@@ -16,6 +17,9 @@ class SceneBuilder {
     Scene build();
 
   private:
+    template <typename Drawer>
+    friend bool draw_layer(Drawer& drawer, const Layer& layer);
+
     void refs();
     void notes();
     void legend();

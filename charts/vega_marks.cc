@@ -30,52 +30,10 @@ bool rises_between_gaps(const Column& x, const Column& y) {
 }  // namespace
 
 void VegaPanel::layer(const Layer& layer) {
-    const LayerData& data = layer.data;
     if (layer.kind == Kind::pie) return pie(layer);
     if (panel_.projection == Projection::polar) return polar(layer);
     if (panel_.projection != Projection::cartesian) return;
-    switch (layer.kind) {
-        case Kind::line:
-        case Kind::step:
-        case Kind::ecdf:
-        case Kind::kde:
-            return line(layer, data.numbers("x"), data.numbers("y"));
-        case Kind::area:
-        case Kind::band:
-            return area(layer);
-        case Kind::scatter:
-            return scatter(layer);
-        case Kind::bar:
-            return bars(layer);
-        case Kind::hist:
-            return hist(layer);
-        case Kind::errorbar:
-            return errors(layer);
-        case Kind::stem:
-            return stems(layer);
-        case Kind::box:
-            return boxes(layer);
-        case Kind::violin:
-            return violins(layer);
-        case Kind::heatmap:
-        case Kind::hist2d:
-            return heatmap(layer);
-        case Kind::contour:
-        case Kind::contourf:
-            return contour(layer);
-        case Kind::hexbin:
-            return hexbin(layer);
-        case Kind::quiver:
-            return arrows(layer);
-        case Kind::gantt:
-            return gantt(layer);
-        case Kind::candlestick:
-            return candles(layer);
-        case Kind::event:
-            return events(layer);
-        default:
-            ++skipped_;
-    }
+    if (!draw_layer(*this, layer)) ++skipped_;
 }
 
 // Broken at missing points into runs with an id each: no reader of the specification has to know

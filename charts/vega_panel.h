@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "charts/draw_layer.h"
 #include "charts/model.h"
 #include "charts/vega_position.h"
 
@@ -23,6 +24,9 @@ class VegaPanel {
     bool not_drawn() const { return drawn_nothing_; }
 
   private:
+    template <typename Drawer>
+    friend bool draw_layer(Drawer& drawer, const Layer& layer);
+
     // A unit specification: mark, encoding, its rows.
     struct Unit {
         Json mark;
@@ -48,7 +52,7 @@ class VegaPanel {
     void stems(const Layer& layer);
     void boxes(const Layer& layer);
     void violins(const Layer& layer);
-    void heatmap(const Layer& layer);
+    void cells(const Layer& layer);
     void contour(const Layer& layer);
     void hexbin(const Layer& layer);
     void arrows(const Layer& layer);

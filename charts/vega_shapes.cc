@@ -8,7 +8,7 @@
 
 namespace cellblock::charts {
 
-void VegaPanel::heatmap(const Layer& layer) {
+void VegaPanel::cells(const Layer& layer) {
     const LayerData& data = layer.data;
     const Grid& grid = data.grid("v");
     const Column& x_edges = data.numbers("x_edges");

@@ -32,16 +32,19 @@ ProgressSink tell_steps(ProgressSink tell) {
     };
 }
 
-// The host's own part of its memory.
-std::uint64_t reserve_bytes(const config::Config& config, std::uint64_t total_bytes) {
-    if (config.host_memory_reserve_mib > 0) {
-        return static_cast<std::uint64_t>(config.host_memory_reserve_mib) * limits::MiB;
-    }
+// What a host needs for itself, whatever is configured.
+std::uint64_t least_reserve_bytes(std::uint64_t total_bytes) {
     return std::max<std::uint64_t>(total_bytes / 20, limits::host_memory_reserve_min_bytes);
 }
 
-std::uint64_t bytes_for_machines(const config::Config& config, std::uint64_t total_bytes) {
-    return total_bytes - std::min(total_bytes, reserve_bytes(config, total_bytes));
+// Below this nothing new starts.
+std::uint64_t reserve_bytes(const config::Config& config, std::uint64_t total_bytes) {
+    if (config.host_memory_reserve_mib == 0) return least_reserve_bytes(total_bytes);
+    return static_cast<std::uint64_t>(config.host_memory_reserve_mib) * limits::MiB;
+}
+
+std::uint64_t all_but(std::uint64_t reserve_bytes, std::uint64_t total_bytes) {
+    return total_bytes - std::min(total_bytes, reserve_bytes);
 }
 
 std::uint64_t host_available_bytes() {
@@ -61,7 +64,7 @@ vm::CapacityOptions capacity_options(const config::Config& config) {
     }
     options.host_available_bytes = host_available_bytes;
     options.host_reserve_bytes = reserve_bytes(config, memory->total_bytes);
-    options.memory_max_bytes = bytes_for_machines(config, memory->total_bytes) / 100 *
+    options.memory_max_bytes = all_but(options.host_reserve_bytes, memory->total_bytes) / 100 *
                                static_cast<std::uint64_t>(config.memory_overcommit_percent);
     return options;
 }
@@ -102,10 +105,12 @@ asio::awaitable<Result<void>> Machines::start() {
 }
 
 // Whatever the guests do, the host's own part of the memory is not theirs: where there are cgroups,
-// all machines together have a limit, and the one that runs into it ends instead of the host.
+// all machines together have a limit, and the one that runs into it ends instead of the host. The
+// machines of all gateways on the host share it, so it does not depend on anybody's configuration.
 void Machines::hold_machines_together() {
     const auto memory = read_host_memory();
-    const std::uint64_t bytes = memory ? bytes_for_machines(config_, memory->total_bytes) : 0;
+    const std::uint64_t total = memory ? memory->total_bytes : 0;
+    const std::uint64_t bytes = all_but(least_reserve_bytes(total), total);
     if (bytes == 0) return;
     const auto limited = vm::set_memory_max_of_all(host_->cgroups, bytes);
     if (!limited) log::warning("cgroup_without_limit", {{"error", limited.error().text()}});

@@ -84,9 +84,8 @@ const std::array config_keys = {
         "100 promises what there is; an idle sandbox uses a tenth of its limit.",
         10, 10'000},
     Key{"host_memory_reserve_mib", &Config::host_memory_reserve_mib,
-        "Memory of the host in MiB that sandboxes leave alone: with less available nothing new "
-        "starts, and where there are cgroups all machines together cannot take it. 0: a twentieth "
-        "of the host's memory, 512 at least.",
+        "MiB of the host's memory that stay available: with less nothing new starts. 0: a "
+        "twentieth of it, 512 at least.",
         0, many},
     Key{"sandbox_memory_mib", &Config::sandbox_memory_mib,
         "Memory limit of a sandbox in MiB, unless its creator asks for another.", 128, 65'536},

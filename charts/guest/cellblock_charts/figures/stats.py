@@ -100,24 +100,28 @@ def _shifted(start: float, step: float, values: numpy.ndarray, low: float, high:
     return start
 
 
-def vega_bins(low: float, high: float, most: int = 10) -> tuple[float, float, float]:
-    """Start, stop and step of Vega's `bin` transform with nice steps."""
-    span = (high - low) or abs(low) or 1.0
+def vega_bins(low: float, high: float, most: int = 10, step: float | None = None,
+              nice: bool = True) -> tuple[float, float, float]:
+    """Start, stop and step of Vega's `bin` transform."""
+    step = _vega_step((high - low) or abs(low) or 1.0, most) if step is None else step
+    start, stop = low, high
+    if nice:
+        digits = math.log(step)
+        precision = 0 if digits >= 0 else int(-digits / math.log(10)) + 1
+        epsilon = 10.0 ** (-precision - 1)
+        start = math.floor(low / step + epsilon) * step
+        if low < start:
+            start -= step
+        stop = math.ceil(high / step) * step
+    return start, start + step if start == stop else stop, step
+
+
+def _vega_step(span: float, most: int) -> float:
     level = math.ceil(math.log(most) / math.log(10))
-    step = max(0.0, 10.0 ** (round(math.log(span) / math.log(10)) - level))
+    step = 10.0 ** (round(math.log(span) / math.log(10)) - level)
     while math.ceil(span / step) > most:
         step *= 10
     for divisor in (5, 2):
-        smaller = step / divisor
-        if span / smaller <= most:
-            step = smaller
-    digits = math.log(step)
-    precision = 0 if digits >= 0 else int(-digits / math.log(10)) + 1
-    epsilon = 10.0 ** (-precision - 1)
-    start = math.floor(low / step + epsilon) * step
-    if low < start:
-        start -= step
-    stop = math.ceil(high / step) * step
-    if start == stop:
-        return start - step, stop + step, step
-    return start, stop, step
+        if span / (step / divisor) <= most:
+            step /= divisor
+    return step

@@ -65,7 +65,18 @@ class _Reader:
         self.panels: list[Panel] = []
 
     def view(self, spec: dict[str, Any], above: dict[str, Any], row: int, column: int) -> None:
-        """Any specification; `above` is what it inherits: data, transforms, encoding."""
+        """Any specification; `above` is what it inherits: data, transforms, encoding. One that
+        cannot be laid out is a panel that says why, and its neighbours are read all the same."""
+        try:
+            self._view(spec, above, row, column)
+        except OutOfTime:
+            raise
+        except Exception as reason:
+            said = str(reason) if isinstance(reason, Unread) else \
+                f"{type(reason).__name__}: {reason}"
+            self._new_panel(row, column, _title(spec)).unknown("view", said)
+
+    def _view(self, spec: dict[str, Any], above: dict[str, Any], row: int, column: int) -> None:
         here = {"data": spec.get("data") or above.get("data"),
                 "transform": (above.get("transform") or []) + (spec.get("transform") or []),
                 "encoding": {**(above.get("encoding") or {}), **(spec.get("encoding") or {})}}
@@ -110,6 +121,9 @@ class _Reader:
             outer = {"facet": outer}
         facets = {name: encoding.pop(name, None) or outer.get(name)
                   for name in ("row", "column", "facet")}
+        for channel in facets.values():
+            if channel and (channel.get("timeUnit") or channel.get("bin")):
+                raise Unread("facets by a time unit or by bins are not read")
         inner = spec.get("spec", {key: value for key, value in spec.items()
                                   if key not in ("facet", "data", "transform", "encoding")})
         rows = vega_rows.transformed(vega_rows.resolve(here["data"], self.datasets),
@@ -120,7 +134,8 @@ class _Reader:
             if not channel or "field" not in channel:
                 return [None]
             found = {row.get(channel["field"]) for row in rows}
-            return sorted(found, key=lambda value: (value is None, str(value)))
+            missing = [None] if None in found else []
+            return missing + sorted(found - {None}, key=lambda one: (isinstance(one, str), one))
 
         cells = [(down, along, {facets["row"]["field"]: first} if facets["row"] else {},
                   {facets["column"]["field"]: second} if facets["column"] else {})
@@ -142,11 +157,14 @@ class _Reader:
 
     def _panel(self, spec: dict[str, Any], here: dict[str, Any], row: int, column: int,
                title: str | None) -> None:
+        self._layers(spec, here, self._new_panel(row, column, title))
+
+    def _new_panel(self, row: int, column: int, title: str | None) -> Panel:
         panel = Panel()
         panel.title = title
         panel.cell = {"row": row, "col": column, "rowspan": 1, "colspan": 1}
         self.panels.append(panel)
-        self._layers(spec, here, panel)
+        return panel
 
     def _layers(self, spec: dict[str, Any], here: dict[str, Any], panel: Panel) -> None:
         if "layer" in spec:

@@ -136,6 +136,7 @@ def _totals(at: numpy.ndarray, length: numpy.ndarray) -> dict[float, float]:
 def _bars(view: View, panel: Panel, budget: Budget) -> None:
     lying = (view.kind("x") == "quantitative" and "x" not in view.bins and view.has("x")
              and (view.kind("y") != "quantitative" or "y" in view.bins))
+    lying = lying or (view.has("x2") and view.is_discrete("y"))
     along, across = ("y", "x") if lying else ("x", "y")
     orient = "h" if lying else "v"
     at, length = _column(view, panel, along), _column(view, panel, across)
@@ -199,8 +200,10 @@ def _bins(view: View, along: str, rows: numpy.ndarray, length: numpy.ndarray,
     count = int(round((last - first) / step))
     edges = first + step * numpy.arange(count + 1)
     values, bases = numpy.zeros(count), numpy.zeros(count)
-    for place, value, bottom in zip(starts[rows], length, base):
-        index = int(round((place - first) / step))
+    places = [int(round((place - first) / step)) for place in starts[rows]]
+    if len(set(places)) < len(places):
+        raise Unread("several bars over one bin are not read")
+    for index, value, bottom in zip(places, length, base):
         values[index], bases[index] = value, bottom
     return {"edges": edges, "count": values, "base": bases if bases.any() else None}
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from . import stats
-from .values import is_number, milliseconds
+from .values import is_date, is_number, milliseconds
 
 MAX_ROWS = 200_000
 _PARTS = ["year", "month", "date", "hours", "minutes", "seconds"]
@@ -34,7 +34,9 @@ def resolve(data: Any, datasets: dict[str, Any]) -> list[dict[str, Any]]:
         raise Unread("its data is at an address and not in the specification")
     if not isinstance(values, list):
         raise Unread("its data is no list of rows")
-    return [row if isinstance(row, dict) else {"data": row} for row in values[:MAX_ROWS]]
+    if len(values) > MAX_ROWS:
+        raise Unread(f"it has {len(values)} rows, and {MAX_ROWS} are read")
+    return [row if isinstance(row, dict) else {"data": row} for row in values]
 
 
 def transformed(rows: list[dict[str, Any]], transforms: Any) -> list[dict[str, Any]]:
@@ -71,40 +73,59 @@ def _holds(test: Any, row: dict[str, Any]) -> bool:
 
 
 def _compares(test: dict[str, Any], value: Any) -> bool:
+    """As JavaScript compares, where its rules are plain; None and moments have rules of their own."""
     if "equal" in test:
-        return value == test["equal"]
+        return _same(value, test["equal"])
     if "oneOf" in test:
-        return value in test["oneOf"]
-    if value is None:
-        return False
-    limits = {"lt": lambda end: value < end, "lte": lambda end: value <= end,
-              "gt": lambda end: value > end, "gte": lambda end: value >= end}
+        return any(_same(value, one) for one in test["oneOf"])
+    limits = {"lt": lambda a, b: a < b, "lte": lambda a, b: a <= b,
+              "gt": lambda a, b: a > b, "gte": lambda a, b: a >= b}
     for name, holds in limits.items():
         if name in test:
-            return bool(is_number(value) and is_number(test[name]) and holds(test[name]))
-    if "range" in test and isinstance(test["range"], list) and is_number(value):
-        return test["range"][0] <= value <= test["range"][1]
+            return holds(*_comparable(value, test[name]))
+    if "range" in test and isinstance(test["range"], list) and len(test["range"]) == 2:
+        low, high = test["range"]
+        return limits["lte"](*_comparable(low, value)) and limits["lte"](*_comparable(value, high))
     raise Unread("a filter is computed in the browser")
+
+
+def _same(value: Any, other: Any) -> bool:
+    if isinstance(other, (dict, list)):
+        raise Unread("a filter by a moment is computed in the browser")
+    # 1 is not true, as in JavaScript.
+    return value == other and isinstance(value, bool) == isinstance(other, bool)
+
+
+def _comparable(value: Any, end: Any) -> tuple[Any, Any]:
+    for kinds in (str, (int, float)):
+        if isinstance(value, kinds) and isinstance(end, kinds):
+            return value, end
+    raise Unread("a filter compares values of different types, or missing ones")
 
 
 def binned(rows: list[dict[str, Any]], field: str, settings: Any,
            names: list[str]) -> list[dict[str, Any]]:
-    values = [row.get(field) for row in rows]
-    numbers = [float(value) for value in values if is_number(value)]
+    """Vega's `bin`: the last bin has its upper end too. Rows without a number have no bin."""
+    numbers = [float(row[field]) for row in rows if is_number(row.get(field))]
     if not numbers:
         return rows
     settings = settings if isinstance(settings, dict) else {}
-    low, high = settings.get("extent", [min(numbers), max(numbers)])
-    if is_number(settings.get("step")):
-        step = float(settings["step"])
-        start = math.floor(low / step) * step
-    else:
-        start, _, step = stats.vega_bins(low, high, int(settings.get("maxbins", 10)))
+    unknown = set(settings) - {"extent", "step", "maxbins", "nice", "binned"}
+    if unknown:
+        raise Unread(f"bins by {', '.join(sorted(unknown))} are computed in the browser")
+    low, high = settings.get("extent") or [min(numbers), max(numbers)]
+    given = settings.get("step")
+    start, stop, step = stats.vega_bins(low, high, int(settings.get("maxbins", 10)),
+                                        float(given) if is_number(given) else None,
+                                        settings.get("nice") is not False)
+    if min(numbers) < start or max(numbers) > stop:
+        raise Unread("values outside of the bins are computed in the browser")
     result = []
-    for row, value in zip(rows, values):
-        if not is_number(value):
+    for row in rows:
+        if not is_number(row.get(field)):
             continue
-        begin = start + math.floor(1e-14 + (float(value) - start) / step) * step
+        value = max(start, min(float(row[field]), stop - step))
+        begin = start + math.floor(1e-14 + (value - start) / step) * step
         result.append({**row, names[0]: begin, names[1]: begin + step})
     return result
 
@@ -151,7 +172,7 @@ def _measure(op: str, rows: list[dict[str, Any]], field: str | None) -> Any:
         return len(values)
     if op == "missing":
         return len(rows) - len(values)
-    numbers = numpy.array([float(value) for value in values if is_number(value)])
+    numbers = _numbers_of(values)
     if op == "sum":
         return float(numbers.sum())
     if not len(numbers):
@@ -167,3 +188,12 @@ def _measure(op: str, rows: list[dict[str, Any]], field: str | None) -> Any:
     if op in ("q1", "q3"):
         return float(numpy.quantile(numbers, 0.25 if op == "q1" else 0.75))
     raise Unread(f"the aggregate {op} is computed in the browser")
+
+
+def _numbers_of(values: list[Any]) -> Any:
+    """Moments as their milliseconds."""
+    if values and all(is_date(value) for value in values):
+        return milliseconds(values)
+    if not all(is_number(value) for value in values):
+        raise Unread("an aggregate of values that are no numbers is computed in the browser")
+    return numpy.array([float(value) for value in values])

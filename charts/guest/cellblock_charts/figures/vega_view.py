@@ -11,6 +11,7 @@ from . import vega_rows
 from .values import ValueAxis, color
 from .vega_rows import Unread
 
+MISSING = "null"
 _CATEGORY10 = ["#4c78a8", "#f58518", "#e45756", "#72b7b2", "#54a24b", "#eeca3b", "#b279a2",
                "#ff9da6", "#9d755d", "#bab0ac"]
 _GROUPING = ("x", "y", "color", "fill", "stroke", "detail", "xOffset", "yOffset", "shape",
@@ -40,6 +41,10 @@ class View:
             if isinstance(field, dict):
                 raise Unread("a field that a selection or repetition chooses")
             own = field
+            if field is None and self.mark != "rule":
+                own = self._placed(name, channel)
+                if own is not None:
+                    rows = [{**row, own: channel["datum"]} for row in rows]
             if channel.get("bin") and channel["bin"] != "binned" and field is not None:
                 own, end = f"{name} bin", f"{name} bin end"
                 rows = vega_rows.binned(rows, field, channel["bin"], [own, end])
@@ -62,19 +67,39 @@ class View:
                 self.names[name] = own
         return vega_rows.aggregated(rows, list(dict.fromkeys(keys)), measures) if measures else rows
 
+    def _placed(self, name: str, channel: dict[str, Any]) -> str | None:
+        """The name of a position that is the same in all rows."""
+        if name not in ("x", "y", "x2", "y2") or self.mark == "text":
+            return None
+        if isinstance(channel.get("datum"), (dict, list)):
+            raise Unread("a position that is computed in the browser")
+        if "datum" in channel:
+            return f"{name} datum"
+        if "value" in channel and self.mark != "arc":
+            raise Unread("a position in pixels is no value")
+        return None
+
     # ---- channels
 
     def has(self, name: str) -> bool:
         return name in self.names
 
     def column(self, name: str) -> list[Any]:
-        return [row.get(self.names[name]) for row in self.rows]
+        values = [row.get(self.names[name]) for row in self.rows]
+        if not self.is_discrete(name) or None not in values:
+            return values
+        # Missing is a category of its own, as on the picture.
+        if MISSING in values:
+            raise Unread(f'a category called "{MISSING}" beside missing ones')
+        return [MISSING if value is None else value for value in values]
 
     def kind(self, name: str) -> str:
         channel = self.channels.get(name, {})
         given = channel.get("type")
         if given in ("quantitative", "temporal", "nominal", "ordinal"):
             return "temporal" if channel.get("timeUnit") and given == "ordinal" else given
+        if "datum" in channel and not isinstance(channel["datum"], str):
+            return "quantitative"
         return "quantitative" if channel.get("aggregate") or channel.get("bin") else "nominal"
 
     def is_discrete(self, name: str) -> bool:
@@ -113,14 +138,16 @@ class View:
         domain = (channel.get("scale") or {}).get("domain")
         if isinstance(domain, list):
             return domain
-        values = list(dict.fromkeys(value for value in self.column(name) if value is not None))
+        values = list(dict.fromkeys(self.column(name)))
         sort = channel.get("sort", "ascending")
         if isinstance(sort, list):
             return [value for value in sort if value in values] + [
                 value for value in values if value not in sort]
         if sort is None:
             return values
-        ordered = sorted(values, key=lambda value: (isinstance(value, str), value))
+        missing = None in (row.get(self.names[name]) for row in self.rows)
+        ordered = sorted(values, key=lambda value: (not (missing and value == MISSING),
+                                                    isinstance(value, str), value))
         if sort == "descending":
             return ordered[::-1]
         if isinstance(sort, str) and sort.lstrip("-") in ("x", "y"):

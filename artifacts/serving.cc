@@ -4,6 +4,7 @@
 #include <array>
 
 #include "artifacts/text.h"
+#include "base/hex.h"
 
 namespace cellblock::artifacts {
 namespace {
@@ -43,16 +44,12 @@ bool is_active(std::string_view mime) {
 
 // RFC 8187: attr-char as it is, every other byte of the UTF-8 as %XX.
 std::string percent_encoded(std::string_view text) {
-    static constexpr char digits[] = "0123456789ABCDEF";
     std::string encoded;
     for (const char c : text) {
         if (is_token_char(c)) {
             encoded += c;
         } else {
-            const auto byte = static_cast<unsigned char>(c);
-            encoded += '%';
-            encoded += digits[byte >> 4];
-            encoded += digits[byte & 15];
+            append_percent_encoded(encoded, c);
         }
     }
     return encoded;

@@ -1,4 +1,4 @@
-// Bytes as lower-case hexadecimal digits.
+// Bytes as hexadecimal digits.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 
 namespace cellblock {
 
+// Lower case.
 inline std::string to_hex(ByteView bytes) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string text;
@@ -18,6 +19,15 @@ inline std::string to_hex(ByteView bytes) {
         text.push_back(digits[std::to_integer<std::size_t>(byte & std::byte{15})]);
     }
     return text;
+}
+
+// "%2F": upper case, as RFC 3986, section 2.1, wants it.
+inline void append_percent_encoded(std::string& text, char c) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    const auto byte = static_cast<unsigned char>(c);
+    text += '%';
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
 }
 
 }  // namespace cellblock

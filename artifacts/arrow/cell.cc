@@ -8,6 +8,7 @@
 #include "artifacts/arrow/calendar.h"
 #include "artifacts/arrow/int128.h"
 #include "artifacts/arrow/profile.h"
+#include "base/hex.h"
 #include "base/unicode.h"
 
 namespace cellblock::artifacts::arrow {
@@ -84,15 +85,9 @@ std::string CellWriter::timestamp_text(const Slice& slice, std::uint64_t row) {
 }
 
 std::string CellWriter::binary_text(ByteView bytes) const {
-    static constexpr char digits[] = "0123456789abcdef";
     const std::size_t shown_max = text_max_bytes_ == 0 ? bytes.size() : text_max_bytes_ / 2;
     const ByteView shown = bytes.first(std::min(bytes.size(), shown_max));
-    std::string text = "0x";
-    text.reserve(2 + shown.size() * 2);
-    for (const std::byte byte : shown) {
-        text += digits[std::to_integer<unsigned>(byte) >> 4];
-        text += digits[std::to_integer<unsigned>(byte) & 15];
-    }
+    std::string text = "0x" + to_hex(shown);
     if (shown.size() < bytes.size()) text += fmt::format("… ({} bytes)", bytes.size());
     return text;
 }

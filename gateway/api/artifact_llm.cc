@@ -39,9 +39,13 @@ Result<Bytes> beginning_of(artifacts::OpenArtifact& opened, std::size_t max_byte
 
 asio::awaitable<Result<void>> send_llm_view(Services& services, Request& request,
                                             ResponseWriter& writer) {
-    CB_CO_TRY_ASSIGN(wanted, number_in_query(request, "max_chars", limits::llm_view_default_bytes));
-    const std::size_t max_bytes =
-        std::clamp(wanted, limits::llm_view_min_bytes, limits::llm_view_max_bytes);
+    CB_CO_TRY_ASSIGN(max_bytes,
+                     number_in_query(request, "max_chars", limits::llm_view_default_bytes));
+    if (max_bytes < limits::llm_view_min_bytes || max_bytes > limits::llm_view_max_bytes) {
+        co_return fail(ErrorCode::invalid_argument,
+                       "'max_chars' must be between " + std::to_string(limits::llm_view_min_bytes) +
+                           " and " + std::to_string(limits::llm_view_max_bytes));
+    }
     const auto named_shape = request.query().get("images");
     const auto shape = named_shape ? image_shape_from(*named_shape) : std::nullopt;
     if (named_shape && !shape) {

@@ -1,8 +1,10 @@
 // `cellblock artifacts`: what cells have shown, listed, fetched, pinned, linked to and removed.
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
+#include "base/ids.h"
 #include "base/limits.h"
 #include "gateway/cli/answers.h"
 #include "gateway/cli/command.h"
@@ -86,46 +88,90 @@ Result<void> list(HttpClient& client, const ArtifactArguments& arguments) {
     return {};
 }
 
-// Under its own name in this folder, unless another is given; never over a file that is there.
-Result<void> get(HttpClient& client, const ArtifactArguments& arguments) {
-    const std::string& id = arguments.ids.front();
-    std::string path = path_of(id);
-    if (!arguments.format.empty()) path += "." + http::percent_encode(arguments.format);
-    std::string name = arguments.output;
-    if (name.empty()) {
-        CB_TRY_ASSIGN(found, ask(client, "GET", path_of(id) + "/info", Json()));
-        // The gateway keeps only names that are safe as file names.
-        const std::filesystem::path own = std::filesystem::path(text_of(found, "name")).filename();
-        name =
-            arguments.format.empty() ? own.string() : own.stem().string() + "." + arguments.format;
-        if (name.empty() || std::filesystem::exists(name)) {
-            return fail(ErrorCode::conflict, "there is a file " + name + " here already",
-                        "choose another name with --output");
-        }
+// Where a fetched artifact goes. A file appears, or is replaced, when all of it is there; standard
+// output, devices and pipes take it as it comes. What was there before a failure stays.
+class Destination {
+  public:
+    explicit Destination(const std::string& name) : name_(name) {
+        std::error_code ignored;
+        const auto status = std::filesystem::status(name_, ignored);
+        is_apart_ = name != "-" && (!exists(status) || is_regular_file(status));
+        written_ = name == "-" ? "/dev/stdout" : name_;
+        if (is_apart_) written_ += "." + new_short_id(8) + ".part";
+        file_.open(written_, std::ios::binary);
+        if (!file_) errno_ = errno;
     }
-    std::ofstream file(name == "-" ? "/dev/stdout" : name, std::ios::binary);
-    HttpCall call;
-    call.path = std::move(path);
-    call.on_data = [&file](std::string_view piece) {
-        file.write(piece.data(), static_cast<std::streamsize>(piece.size()));
-    };
-    const auto fetched = client.expect_success(call);
-    file.close();
-    if (fetched && file) {
-        if (name != "-") std::printf("%s\n", name.c_str());
+    Destination(const Destination&) = delete;
+    Destination& operator=(const Destination&) = delete;
+    ~Destination() {
+        std::error_code ignored;
+        if (is_apart_ && !finished_) std::filesystem::remove(written_, ignored);
+    }
+
+    void write(std::string_view piece) {
+        file_.write(piece.data(), static_cast<std::streamsize>(piece.size()));
+        if (!file_ && errno_ == 0) errno_ = errno;
+    }
+    Result<void> finish() {
+        file_.close();
+        if (!file_) {
+            return fail(error_from_errno(errno_ == 0 ? errno : errno_, "write " + name_.string()));
+        }
+        std::error_code error;
+        if (is_apart_) std::filesystem::rename(written_, name_, error);
+        if (error) return fail(error_from_errno(error.value(), "write " + name_.string()));
+        finished_ = true;
         return {};
     }
-    std::error_code error;
-    if (name != "-") std::filesystem::remove(name, error);
-    if (!fetched) return fail(fetched.error());
-    return fail(error_from_errno(errno, "write " + name));
+
+  private:
+    std::filesystem::path name_;
+    std::filesystem::path written_;
+    std::ofstream file_;
+    int errno_ = 0;
+    bool is_apart_ = false;
+    bool finished_ = false;
+};
+
+// Its own name in this folder, where no file has it.
+Result<std::string> own_name(HttpClient& client, const ArtifactArguments& arguments) {
+    CB_TRY_ASSIGN(found, ask(client, "GET", path_of(arguments.ids.front()) + "/info", Json()));
+    // The gateway keeps only names that are safe as file names.
+    const std::filesystem::path own = std::filesystem::path(text_of(found, "name")).filename();
+    std::string name =
+        arguments.format.empty() ? own.string() : own.stem().string() + "." + arguments.format;
+    if (name.empty() || std::filesystem::exists(name)) {
+        return fail(ErrorCode::conflict, "there is a file " + name + " here already",
+                    "choose another name with --output");
+    }
+    return name;
+}
+
+Result<void> get(HttpClient& client, const ArtifactArguments& arguments) {
+    HttpCall call;
+    call.path = path_of(arguments.ids.front());
+    if (!arguments.format.empty()) call.path += "." + http::percent_encode(arguments.format);
+    std::string name = arguments.output;
+    if (name.empty()) {
+        CB_TRY_ASSIGN(own, own_name(client, arguments));
+        name = std::move(own);
+    }
+    Destination destination(name);
+    call.on_data = [&destination](std::string_view piece) { destination.write(piece); };
+    CB_TRY(client.expect_success(call));
+    CB_TRY(destination.finish());
+    if (name != "-") std::printf("%s\n", name.c_str());
+    return {};
 }
 
 Result<void> remove(HttpClient& client, const ArtifactArguments& arguments) {
+    Result<void> all;
     for (const std::string& id : arguments.ids) {
-        CB_TRY(ask(client, "DELETE", path_of(id), Json()));
+        // One that is not there does not keep the others.
+        const auto removed = ask(client, "DELETE", path_of(id), Json());
+        if (!removed && all) all = fail(removed.error().in("removing " + id));
     }
-    return {};
+    return all;
 }
 
 Result<void> set_pinned(HttpClient& client, const ArtifactArguments& arguments, bool pinned) {

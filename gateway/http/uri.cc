@@ -1,5 +1,6 @@
 #include "gateway/http/uri.h"
 
+#include "base/hex.h"
 #include "base/unicode.h"
 #include "gateway/http/headers.h"
 
@@ -64,7 +65,6 @@ std::optional<std::string> percent_decode(std::string_view text) {
 }
 
 std::string percent_encode(std::string_view text) {
-    static constexpr char digits[] = "0123456789ABCDEF";
     std::string encoded;
     for (const char c : text) {
         const bool unreserved = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -72,12 +72,9 @@ std::string percent_encode(std::string_view text) {
                                 c == '~';
         if (unreserved) {
             encoded += c;
-            continue;
+        } else {
+            append_percent_encoded(encoded, c);
         }
-        const auto u = static_cast<unsigned char>(c);
-        encoded += '%';
-        encoded += digits[u >> 4];
-        encoded += digits[u & 15];
     }
     return encoded;
 }

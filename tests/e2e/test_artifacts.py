@@ -1,5 +1,6 @@
 """Artifacts after their cell: files that it wrote, links without the token, pins, and their end."""
 
+import os
 import subprocess
 
 import requests
@@ -90,8 +91,8 @@ def test_pinned_artifacts_outlive_a_collection_and_others_really_go(gateway, san
     assert not (blobs / sha256[:2] / sha256[2:]).exists()
 
 
-def cellblock(gateway, *arguments: str) -> str:
-    done = subprocess.run(
+def run_command(gateway, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [str(BINARY), "artifacts", *arguments, "--state-dir", str(gateway.state)],
         capture_output=True,
         text=True,
@@ -99,6 +100,10 @@ def cellblock(gateway, *arguments: str) -> str:
         check=False,
         env={"CELLBLOCK_URL": gateway.url, "PATH": "/usr/bin:/bin"},
     )
+
+
+def cellblock(gateway, *arguments: str) -> str:
+    done = run_command(gateway, *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -118,3 +123,15 @@ def test_the_command_lists_fetches_pins_links_and_removes(gateway, sandbox, tmp_
     cellblock(gateway, "rm", artifact["id"])
     assert gateway.request("GET", artifact["url"]).status_code == 404
     assert "artifacts removed" in cellblock(gateway, "gc")
+
+
+def test_a_file_stays_as_it_was_when_there_is_nothing_to_fetch(gateway, tmp_path):
+    precious = tmp_path / "precious.csv"
+    precious.write_text("a,b\n1,2\n")
+    null = os.stat("/dev/null").st_rdev
+    for output in (str(precious), "/dev/null", str(tmp_path / "new")):
+        failed = run_command(gateway, "get", "nosuchartifact", "-o", output)
+        assert failed.returncode != 0 and "nosuchartifact" in failed.stderr
+    assert precious.read_text() == "a,b\n1,2\n"
+    assert os.stat("/dev/null").st_rdev == null
+    assert [path.name for path in tmp_path.iterdir()] == ["precious.csv"]

@@ -135,3 +135,5 @@ def test_one_artifact_in_words(gateway, shared):
     assert base64.b64decode(parts[1]["source"]["data"]) == content
     assert view("image", images="x").status_code == 400
     assert len(view("table", max_chars=600).text) <= 600
+    refused = view("table", max_chars=100)
+    assert refused.status_code == 400 and "'max_chars' must be between" in refused.text

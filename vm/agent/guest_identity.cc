@@ -12,10 +12,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <span>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/hex.h"
 #include "base/ids.h"
 
 namespace cellblock::vm::agent {
@@ -110,11 +112,7 @@ Result<void> set_hostname(const std::string& name) {
 Result<void> renew_machine_id() {
     std::array<unsigned char, 16> bytes;
     fill_random(bytes.data(), bytes.size());
-    std::string text;
-    for (const unsigned char byte : bytes) {
-        text.push_back("0123456789abcdef"[byte >> 4]);
-        text.push_back("0123456789abcdef"[byte & 15]);
-    }
+    const std::string text = to_hex(std::as_bytes(std::span(bytes)));
     return write_file_atomically("/etc/machine-id", text + "\n", 0444);
 }
 

@@ -257,6 +257,11 @@ class Capture {
             out_.notices.push_back(std::to_string(changed->more) +
                                    " more files were made or changed in the working directory");
         }
+        if (changed->unseen) {
+            out_.notices.emplace_back(
+                "the working directory holds too many files to look for new ones after each cell: "
+                "fetch them from the sandbox, or work in a folder of its own");
+        }
     }
 
     void add_file(ChangedFile file) {

@@ -50,7 +50,9 @@ Result<ChangedFiles> parse_changed_files(const Json& value) {
         changed.files.push_back(std::move(file));
     }
     CB_TRY_ASSIGN(more, size_in(value, "more"));
+    CB_TRY_ASSIGN(unseen, optional_boolean(value, "unseen"));
     changed.more = more;
+    changed.unseen = unseen.value_or(false);
     return changed;
 }
 

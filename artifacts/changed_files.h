@@ -29,6 +29,7 @@ struct ChangedFile {
 struct ChangedFiles {
     std::vector<ChangedFile> files;
     std::uint64_t more = 0;  // that are not named
+    bool unseen = false;     // the folder holds too much to be looked through
 
     ChangedFiles() = default;
 };

@@ -1,11 +1,12 @@
 """Which files of the working directory a cell has made or changed: they are offered as artifacts.
 
 Looked for before and after each cell that a gateway runs, by name, size and time only: no file is
-opened. A folder that is too large to be looked through in time is not watched.
+opened. A folder that is too large to be looked through in time is not watched, which is told once.
 """
 
 from __future__ import annotations
 
+import contextlib
 import mimetypes
 import os
 import time
@@ -57,8 +58,9 @@ def look(folder: str) -> Seen | None:
                         if depth < DEPTH_MAX:
                             waiting.append((entry.path, depth + 1))
                     elif entry.is_file(follow_symlinks=False):
-                        info = entry.stat(follow_symlinks=False)
-                        seen[entry.path] = (info.st_size, info.st_mtime_ns, info.st_ino)
+                        with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+                            info = entry.stat(follow_symlinks=False)
+                            seen[entry.path] = (info.st_size, info.st_mtime_ns, info.st_ino)
         except OSError:
             continue  # removed meanwhile, or not ours to read
     return seen
@@ -108,10 +110,11 @@ class Watch:
         self._shell = shell
         self._folder = ""
         self._before: Seen | None = None
+        self._unseen: set[str] = set()  # folders of which it was told that they are not watched
 
     def begin(self, *_: Any) -> None:
         """Before a cell. Only a gateway's executions are watched: notebooks have no use for it."""
-        self._before = None
+        self._folder, self._before = "", None
         if not is_of_gateway(self._shell):
             return
         try:
@@ -121,12 +124,20 @@ class Watch:
         self._before = look(self._folder)
 
     def end(self, *_: Any) -> None:
-        """After it, however it ended: tells of what changed."""
+        """After it, however it ended: tells of what changed, or that it was not looked for."""
+        folder, self._folder = self._folder, ""
         before, self._before = self._before, None
-        after = look(self._folder) if before is not None else None
+        if not folder:
+            return
+        after = look(folder) if before is not None else None
         if before is None or after is None:
+            if folder not in self._unseen:
+                self._unseen.add(folder)
+                self._publish({"files": [], "more": 0, "unseen": True})
             return
         found = changes(before, after)
         if found:
-            bundle = {"files": found[:FILES_MAX], "more": max(0, len(found) - FILES_MAX)}
-            self._shell.display_pub.publish({FILES_MIME: bundle})
+            self._publish({"files": found[:FILES_MAX], "more": max(0, len(found) - FILES_MAX)})
+
+    def _publish(self, bundle: dict[str, Any]) -> None:
+        self._shell.display_pub.publish({FILES_MIME: bundle})

@@ -53,6 +53,15 @@ TEST_CASE("files beyond the room are told of, and smaller ones after them still 
     CHECK(captured.notices[1].starts_with("3 more files"));
 }
 
+TEST_CASE("a folder that was not looked through is told of") {
+    Json data = display(Json::array());
+    data.begin().value()["unseen"] = true;
+    const Captured captured = capture(data, Json::object(), 1);
+    CHECK(captured.artifacts.empty());
+    REQUIRE(captured.notices.size() == 1);
+    CHECK(captured.notices[0].find("too many files") != std::string::npos);
+}
+
 TEST_CASE("a list of files that no honest guest sends is dropped as a whole") {
     const Json good = file("/a", 1);
     for (const auto& [field, value] : std::vector<std::pair<std::string, Json>>{

@@ -66,16 +66,21 @@ def test_hidden_files_links_and_caches_are_not_the_cells_results(
     assert published == []
 
 
-def test_a_folder_that_is_too_large_is_not_watched(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_folder_that_is_too_large_is_not_watched_which_is_told_once(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(files, "ENTRIES_MAX", 3)
+    watch, published = watch_in(tmp_path, monkeypatch)
+    watch.begin()
     for name in "abcd":
         (tmp_path / name).write_text("x")
     assert files.look(str(tmp_path)) is None
-    watch, published = watch_in(tmp_path, monkeypatch)
+    watch.end()
+    assert published == [{files.FILES_MIME: {"files": [], "more": 0, "unseen": True}}]
     watch.begin()
     (tmp_path / "e").write_text("x")
     watch.end()
-    assert published == []
+    assert len(published) == 1
 
 
 def test_only_a_gateways_executions_are_watched(tmp_path: Path, monkeypatch: Any) -> None:

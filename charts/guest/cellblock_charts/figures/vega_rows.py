@@ -73,7 +73,7 @@ def _holds(test: Any, row: dict[str, Any]) -> bool:
 
 
 def _compares(test: dict[str, Any], value: Any) -> bool:
-    """As JavaScript compares, where its rules are plain; None and moments have rules of their own."""
+    """As JavaScript compares, where its rules are plain: nothing is missing and no moment."""
     if "equal" in test:
         return _same(value, test["equal"])
     if "oneOf" in test:

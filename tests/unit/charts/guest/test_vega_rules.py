@@ -1,4 +1,4 @@
-"""What Vega computes of rows: bins, filters, missing names, fixed positions; or why it is not read."""
+"""What Vega computes of rows (bins, filters, missing names, fixed positions), or why not."""
 
 import pytest
 from cellblock_charts.figures import stats, vega_lite
@@ -62,7 +62,8 @@ def test_a_missing_name_is_a_slice_of_its_own():
 def test_rows_without_a_name_are_drawn_like_the_others():
     rows = [{"c": "x", "n": 1}, {"c": None, "n": 2}]
     points = layers(model_of(rows, "point", {
-        "x": quantitative("n"), "y": quantitative("n"), "color": {"field": "c", "type": "nominal"}}))
+        "x": quantitative("n"), "y": quantitative("n"),
+        "color": {"field": "c", "type": "nominal"}}))
     assert {layer["label"]: list(layer["data"]["x"]) for layer in points} == {"null": [2], "x": [1]}
     bars = model_of(rows, "bar", {"x": {"field": "c", "type": "nominal"}, "y": quantitative("n")})
     assert bars["panels"][0]["x"]["categories"] == ["null", "x"]

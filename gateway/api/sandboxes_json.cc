@@ -199,6 +199,10 @@ Result<std::string> snapshot_name_from(const Json& body) {
         return bad("field 'name' has more than " + std::to_string(limits::snapshot_name_max_bytes) +
                    " bytes");
     }
+    if (name && std::any_of(name->begin(), name->end(),
+                            [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+        return bad("field 'name' has a control character");
+    }
     // A template's name is never taken over by a snapshot.
     if (name && (*name == "default" || name->starts_with("code-interpreter"))) {
         return bad("a snapshot cannot have the name of a template");

@@ -1,4 +1,5 @@
 // A cell that goes on in a copy of its sandbox, and a sandbox that takes such a copy's state over.
+#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -64,7 +65,8 @@ asio::awaitable<Result<void>> SandboxManager::adopt(SandboxPointer sandbox, Sand
     give_ids_back(image.contexts, *sandbox);
     image.spec.snapshot_id = sandbox->spec().snapshot_id;
     const vm::MachineStatePointer state = image.machine;
-    const std::size_t memory_limit_bytes = image.spec.memory_limit_bytes;
+    const std::size_t memory_limit_bytes =
+        std::max(image.spec.memory_limit_bytes, sandbox->spec().memory_limit_bytes);
     StartFromState start =
         [this, state, memory_limit_bytes](
             std::shared_ptr<vm::link::Link> link,

@@ -92,10 +92,11 @@ asio::awaitable<Result<std::unique_ptr<vm::Machine>>> SandboxManager::start_stat
     co_return co_await pool_.start_other(std::move(starter), memory_limit_bytes);
 }
 
-StartFromState SandboxManager::starter_of(SavedSandboxes& where, SavedSandboxPointer saved) {
-    return [this, &where, saved](std::shared_ptr<vm::link::Link> link, vm::RestoredAs restored_as) {
-        return start_saved(where, saved, std::move(link), restored_as,
-                           saved->image.spec.memory_limit_bytes);
+StartFromState SandboxManager::starter_of(SavedSandboxes& where, SavedSandboxPointer saved,
+                                          std::size_t memory_limit_bytes) {
+    return [this, &where, saved, memory_limit_bytes](std::shared_ptr<vm::link::Link> link,
+                                                     vm::RestoredAs restored_as) {
+        return start_saved(where, saved, std::move(link), restored_as, memory_limit_bytes);
     };
 }
 
@@ -114,7 +115,8 @@ asio::awaitable<Result<Resumed>> SandboxManager::resume(SandboxPointer sandbox,
         CB_CO_TRY(co_await sandbox->resume(none));
         co_return Resumed::no;
     }
-    CB_CO_TRY(co_await sandbox->resume(starter_of(paused_, saved)));
+    CB_CO_TRY(
+        co_await sandbox->resume(starter_of(paused_, saved, sandbox->spec().memory_limit_bytes)));
     sandbox->extend_timeout(timeout);
     // What it was is of no use any more; a crash before this line would have brought it back.
     if (paused_.find(id) == saved) {
@@ -127,6 +129,9 @@ asio::awaitable<Result<Resumed>> SandboxManager::resume(SandboxPointer sandbox,
 
 asio::awaitable<Result<SandboxPointer>> SandboxManager::awake(std::string id) {
     CB_CO_TRY_ASSIGN(sandbox, find(id));
+    // A pause that is under way ends first, and is undone then: whoever asked in the middle of it
+    // would wait for a guest that nobody resumes.
+    co_await sandbox->wait_for_turn();
     CB_CO_TRY(co_await resume(sandbox, sandbox->spec().timeout));
     co_return sandbox->lease();
 }
@@ -137,7 +142,8 @@ Result<SavedSandboxPointer> SandboxManager::find_snapshot(const std::string& id_
     if (auto found = snapshots_.find(id_or_name)) return found;
     SavedSandboxPointer newest;
     for (const SavedSandboxPointer& snapshot : snapshots_.list()) {
-        if (snapshot->name == id_or_name) newest = snapshot;
+        // Those without a name are not called "".
+        if (!id_or_name.empty() && snapshot->name == id_or_name) newest = snapshot;
     }
     if (newest) return newest;
     return fail(ErrorCode::not_found, "snapshot \"" + id_or_name + "\" was not found",
@@ -146,6 +152,11 @@ Result<SavedSandboxPointer> SandboxManager::find_snapshot(const std::string& id_
 
 asio::awaitable<Result<SavedSandboxPointer>> SandboxManager::snapshot(SandboxPointer sandbox,
                                                                       std::string name) {
+    if (!name.empty() && (names_the_template(name) || snapshots_.find(name))) {
+        co_return fail(ErrorCode::invalid_argument,
+                       "a snapshot cannot have the name of a template or the id of another",
+                       "choose another name");
+    }
     CB_CO_TRY(co_await remove_old());
     if (snapshots_.list().size() >= limits::snapshots_max) {
         co_return fail(ErrorCode::too_many, "there are too many snapshots", "delete some");
@@ -173,6 +184,9 @@ asio::awaitable<Result<void>> SandboxManager::remove_snapshot(std::string id_or_
 asio::awaitable<Result<SandboxPointer>> SandboxManager::create_from(SavedSandboxPointer snapshot,
                                                                     SandboxSpec spec) {
     const std::string id = new_short_id();
+    // What is in it needs the room that it had.
+    spec.memory_limit_bytes =
+        std::max(spec.memory_limit_bytes, snapshot->image.spec.memory_limit_bytes);
     auto machine = co_await start_saved(snapshots_, snapshot, nullptr, vm::RestoredAs::copy,
                                         spec.memory_limit_bytes);
     if (!machine) co_return fail(machine.error().in("starting a sandbox from a snapshot"));
@@ -203,7 +217,10 @@ asio::awaitable<Result<void>> SandboxManager::restore(SandboxPointer sandbox,
     // In the sandbox that it was made of, contexts are what they were; elsewhere they are copies.
     const ContextIds ids =
         snapshot->sandbox_id == sandbox->id() ? ContextIds::own : ContextIds::fresh;
-    CB_CO_TRY(co_await sandbox->restore(std::move(image), ids, starter_of(snapshots_, snapshot)));
+    const std::size_t memory =
+        std::max(sandbox->spec().memory_limit_bytes, snapshot->image.spec.memory_limit_bytes);
+    StartFromState start = starter_of(snapshots_, snapshot, memory);
+    CB_CO_TRY(co_await sandbox->restore(std::move(image), ids, std::move(start)));
     CB_CO_TRY(co_await paused_.remove(sandbox->id()));
     sandbox->extend_timeout(sandbox->spec().timeout);
     update_gauges();

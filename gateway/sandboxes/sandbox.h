@@ -93,6 +93,9 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     boost::asio::awaitable<Result<ContextPointer>> default_context(std::string language);
     boost::asio::awaitable<Result<void>> delete_context(const std::string& id);
 
+    // Until no change of state (pause, resume, restore, copy) is under way.
+    boost::asio::awaitable<void> wait_for_turn();
+
     // The sandbox as it is, for copies; it stands still for that long. Waits for kernels that are
     // being started.
     boost::asio::awaitable<Result<SandboxImage>> capture();
@@ -142,7 +145,6 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     boost::asio::awaitable<void> stop_unknown(std::string guest_id);
     // One change of state at a time.
     class Change;
-    boost::asio::awaitable<void> wait_for_turn();
     boost::asio::awaitable<void> wait_settled();
     void forget_running(const Error& reason);
     boost::asio::awaitable<Result<std::unique_ptr<vm::Machine>>> start_claimed(

@@ -19,14 +19,13 @@ double seconds_since(steady_clock::time_point start) {
     return std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
-// What clients call the one template that there is: ours, and the defaults of E2B's SDKs.
+}  // namespace
+
 bool names_the_template(std::string_view name) {
     constexpr std::array<std::string_view, 5> names = {"", "default", "science", "base",
                                                        "code-interpreter-v1"};
     return std::ranges::find(names, name) != names.end();
 }
-
-}  // namespace
 
 SandboxManager::SandboxManager(asio::any_io_executor executor, SandboxManagerOptions options,
                                metrics::Registry& metrics)

@@ -55,6 +55,9 @@ struct CopyLabel {
     std::string value;
 };
 
+// What clients call the one template that there is: ours, and the defaults of E2B's SDKs.
+bool names_the_template(std::string_view name);
+
 class SandboxManager {
   public:
     SandboxManager(boost::asio::any_io_executor executor, SandboxManagerOptions options,
@@ -145,7 +148,8 @@ class SandboxManager {
     boost::asio::awaitable<Result<std::unique_ptr<vm::Machine>>> start_state(
         vm::MachineStatePointer state, std::shared_ptr<vm::link::Link> link,
         vm::RestoredAs restored_as, std::size_t memory_limit_bytes);
-    StartFromState starter_of(SavedSandboxes& where, SavedSandboxPointer saved);
+    StartFromState starter_of(SavedSandboxes& where, SavedSandboxPointer saved,
+                              std::size_t memory_limit_bytes);
     boost::asio::awaitable<Result<void>> save_paused(SandboxPointer sandbox,
                                                      const SandboxImage& image);
     void pause_soon(const std::string& id);

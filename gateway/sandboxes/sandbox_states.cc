@@ -1,4 +1,5 @@
 // A sandbox that pauses, resumes, and becomes again what a snapshot was.
+#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -115,13 +116,19 @@ asio::awaitable<Result<void>> Sandbox::restore(SandboxImage image, ContextIds id
     co_await wait_for_turn();
     if (gone()) co_return gone_error();
     const Change change(*this);
+    // What is in the image needs the room that it had.
+    const std::size_t own_memory = spec_.memory_limit_bytes;
+    spec_.memory_limit_bytes = std::max(own_memory, image.spec.memory_limit_bytes);
     // The old machine is given up only for one that works.
     auto machine = co_await start_claimed(std::move(start));
     if (gone()) {
         if (machine) co_await (*machine)->kill("its sandbox was deleted");
         co_return gone_error();
     }
-    if (!machine) co_return fail(machine.error().in("restoring the sandbox"));
+    if (!machine) {
+        spec_.memory_limit_bytes = own_memory;
+        co_return fail(machine.error().in("restoring the sandbox"));
+    }
     const Error reason(ErrorCode::cancelled, "the sandbox was restored to a snapshot");
     close_contexts(Outcome::restarted, reason);
     if (link_) link_->close(reason);

@@ -64,6 +64,24 @@ def test_the_next_request_of_any_kind_resumes_by_itself(gateway, sandbox):
     post(gateway, f"/sandboxes/{sandbox}/connect", 200, timeout=300)
 
 
+def test_requests_in_the_middle_of_a_pause_are_served(gateway, sandbox):
+    stdout(gateway, sandbox, "import os\nx = os.urandom(100_000_000)")  # its pause takes a while
+    pausing = threading.Thread(target=post, args=(gateway, f"/sandboxes/{sandbox}/pause", 204))
+    answers: list[str] = []
+
+    def ask():
+        answers.append(stdout(gateway, sandbox, "print(len(x))"))
+
+    pausing.start()
+    asking = [threading.Thread(target=ask) for _ in range(6)]
+    for one in asking:
+        one.start()
+        one.join(0.1)
+    for one in (pausing, *asking):
+        one.join(120)
+    assert answers == ["100000000"] * len(asking)
+
+
 def test_the_clock_is_right_after_a_pause(gateway, sandbox):
     stdout(gateway, sandbox, "import time")
     post(gateway, f"/sandboxes/{sandbox}/pause", 204)

@@ -168,3 +168,37 @@ def test_snapshots_outlive_their_gateway_and_their_sandbox():
             after.remove()
     finally:
         first.remove()
+
+
+def test_a_snapshot_without_a_name_is_found_by_its_id_only(gateway, sandbox):
+    stdout(gateway, sandbox, "secret = 1")
+    snapshot(gateway, sandbox)
+    fresh = gateway.create_sandbox(templateID="")
+    assert stdout(gateway, fresh, "print('secret' in globals())") == "False"
+    gateway.delete_sandbox(fresh)
+    refused = gateway.request("POST", f"/sandboxes/{sandbox}/restore", json={"snapshot": ""})
+    assert refused.status_code == 404, refused.text
+
+
+def test_a_snapshot_cannot_be_called_like_a_template_or_another_snapshot(gateway, sandbox):
+    made = snapshot(gateway, sandbox)
+    for name in ("base", "science", "default", "code-interpreter-v1", made, "two\nlines"):
+        path = f"/sandboxes/{sandbox}/snapshots"
+        refused = gateway.request("POST", path, json={"name": name})
+        assert refused.status_code == 400, (name, refused.text)
+    gateway.request("DELETE", f"/snapshots/{made}")
+
+
+def test_what_is_in_a_snapshot_gets_the_memory_that_it_had(gateway):
+    large = gateway.create_sandbox(templateID="default", memoryMB=2048, timeout=600)
+    small = gateway.create_sandbox(templateID="default", memoryMB=256, timeout=600)
+    stdout(gateway, large, "x = bytearray(600_000_000)")
+    made = snapshot(gateway, large)
+    gateway.delete_sandbox(large)
+    copy = gateway.create_sandbox(templateID=made, timeout=600)
+    restore(gateway, small, made)
+    for sandbox in (copy, small):
+        assert stdout(gateway, sandbox, "print(len(x))") == "600000000"
+        assert gateway.request("GET", f"/sandboxes/{sandbox}").json()["memoryMB"] == 2048
+        gateway.delete_sandbox(sandbox)
+    gateway.request("DELETE", f"/snapshots/{made}")
